@@ -1,0 +1,60 @@
+"""Evidence: bytes named by digest, which benches and runs use them, and what trials attached."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from benchsite.benches.models import Bench
+from benchsite.runs.models import Run, Trial
+
+from .querysets import BlobUseQuerySet
+
+
+class Blob(models.Model):
+    """`held` waits for a curator (a secret was found), `redacted` is gone for good, `missing` was never sent."""
+
+    class State(models.TextChoices):
+        PRESENT = "present"
+        HELD = "held"
+        REDACTED = "redacted"
+        MISSING = "missing"
+
+    digest = models.CharField(max_length=64, unique=True)
+    size = models.BigIntegerField(default=0)
+    state = models.CharField(max_length=8, choices=State, default=State.PRESENT)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.digest[:8]
+
+
+class BlobUse(models.Model):
+    """Who uses a blob: access, garbage collection and "used by" all ask here."""
+
+    blob = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="uses")
+    bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+
+    objects = BlobUseQuerySet.as_manager()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("blob", "bench", "run"), name="blob_use"),)
+
+    def __str__(self) -> str:
+        return f"{self.blob_id} in {self.run_id}"
+
+
+class Artifact(models.Model):
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="artifacts")
+    attempt = models.SmallIntegerField(default=1)
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=40)
+    media = models.CharField(max_length=100, blank=True)
+    digest = models.CharField(max_length=64)
+    size = models.BigIntegerField()
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.name

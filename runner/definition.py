@@ -1,0 +1,175 @@
+"""What a bench author declares in bench.py: plain frozen records, nothing runs here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Retain = Literal["never", "failed", "unsolved", "always"]
+Mode = Literal["none", "reuse", "fresh"]
+Isolation = Literal["none", "sandbox", "container"]
+Policy = Literal["open", "none"]
+
+RETAIN: tuple[Retain, ...] = ("never", "failed", "unsolved", "always")
+MODES: tuple[Mode, ...] = ("none", "reuse", "fresh")
+ISOLATION: tuple[Isolation, ...] = ("none", "sandbox", "container")
+"""From least to most; an environment below a bench's minimum is refused."""
+DEFAULT_IGNORE = (
+    ".git", "node_modules", ".venv", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".coverage",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Beside a field's type: `Annotated[int, Measure(objective="minimize", unit="files")]`."""
+
+    objective: str = ""
+    unit: str = ""
+    label: str = ""
+    aggregate: str = ""
+    required: bool = False
+    headline: bool = False
+    worst: float | None = None
+
+
+@dataclass(frozen=True)
+class Capture:
+    """`ignore` uses .gitignore rules and governs capture only; larger files than `max_bytes` are hashed, not stored."""
+
+    ignore: Sequence[str] = DEFAULT_IGNORE
+    max_bytes: int | str = "10 MiB"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    source: str = "./workspace"
+    retain: Retain = "failed"
+    git: bool = False
+    capture: Capture = Capture()
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Seconds: one request, a whole trial, one run of the workspace's suite."""
+
+    request: float = 1800
+    trial: float = 3600
+    suite: float = 600
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Dollars as text ("$2") or numbers, per trial and for the whole run; None is no limit."""
+
+    trial: str | float | None = None
+    total: str | float | None = None
+
+
+@dataclass(frozen=True)
+class Network:
+    execution: Policy = "open"
+    evaluation: Policy = "open"
+
+
+@dataclass(frozen=True)
+class Collect:
+    """A command run in the environment before files are collected."""
+
+    command: str
+    timeout: float = 60
+
+
+@dataclass(frozen=True)
+class Command:
+    """Any program. The template is split by shlex and filled per argument, never by a shell: {prompt_file}, {prompt},
+    {model}, {workspace}, {python} and every axis name. Without {prompt} or {prompt_file} the prompt comes by stdin."""
+
+    template: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    """A command that prints the version, e.g. "tool --version"."""
+
+
+@dataclass(frozen=True)
+class Python:
+    """A callable `agent(prompt: str, workspace: Path, axes: dict[str, str]) -> str | None`, named "module:function"
+    (below the bench folder) or given itself when it is a top-level function of a module of the bench."""
+
+    target: str | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """Steps played in order for each request; build them with `write`, `patch`, `run`, `say`, `sleep`, `crash`, `loop`."""
+
+    steps: Sequence[Mapping[str, Any]]
+    seeded: Sequence[tuple[float, Sequence[Mapping[str, Any]]]] = ()
+    """(probability, steps): chosen by the trial's recorded seed, so a flaky agent is flaky in the same way again."""
+
+
+@dataclass(frozen=True)
+class Cli:
+    """A built-in adapter with settings of its own: `Cli("claude-code", base_url="http://127.0.0.1:9000")`."""
+
+    adapter: str
+    base_url: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Sequence[str] = ()
+
+
+AgentSpec = Command | Python | Scripted | Cli
+
+
+@dataclass(frozen=True)
+class Judge:
+    model: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A declared bench, as `define_bench` checked it. `file` is its bench.py, `root` the folder that holds it."""
+
+    name: str
+    version: str
+    schema: type
+    file: Path
+    workspace: Workspace | None
+    suite: str
+    agents: Mapping[str, AgentSpec]
+    matrix: Mapping[str, Any]
+    trials: int
+    timeouts: Timeouts
+    budget: Budget
+    retries: int
+    environment: str
+    isolation: Isolation
+    network: Network
+    evaluation: Mode
+    save_artifacts: bool
+    setup: Callable[..., None] | None
+    judge: Judge | None
+    tests: str
+    title: str
+    secrets: Sequence[str]
+
+    @property
+    def root(self) -> Path:
+        return self.file.parent
+
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(B|KB|KIB|MB|MIB|GB|GIB)?\s*", re.IGNORECASE)
+_UNITS = {"b": 1, "kb": 10**3, "kib": 2**10, "mb": 10**6, "mib": 2**20, "gb": 10**9, "gib": 2**30}
+
+
+def parse_size(value: int | str) -> int:
+    """Read "10 MiB" or a number of bytes; raises ValueError for anything else."""
+    if isinstance(value, int):
+        return value
+    found = _SIZE.fullmatch(value)
+    if not found:
+        raise ValueError(f"{value!r} is not a size; write it as '10 MiB' or a number of bytes")
+    return int(float(found[1]) * _UNITS[(found[2] or "b").lower()])

@@ -1,0 +1,46 @@
+"""Errors the runner raises on purpose. A message says what, where, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class RunnerError(Exception):
+    """Anything the runner refuses or cannot do. The command line turns it into one sentence and exit code 2."""
+
+
+class BenchError(RunnerError):
+    """A bench that cannot be run as declared; carries the place, so an editor can jump there."""
+
+    def __init__(self, sentence: str, *, file: Path | str | None = None, line: int | None = None) -> None:
+        self.sentence, self.file, self.line = sentence, file, line
+        where = "" if file is None else f"{file}:{line}: " if line else f"{file}: "
+        super().__init__(where + sentence)
+
+
+class BenchErrors(BenchError):
+    """Several faults found in one pass, told together so that an author mends them in one go."""
+
+    def __init__(self, errors: list[BenchError]) -> None:
+        self.errors = errors
+        RunnerError.__init__(self, "\n".join(str(error) for error in errors))
+
+
+class EnvironmentRefused(RunnerError):
+    """An environment that cannot hold what the bench demands of it; never ignored, never weakened."""
+
+
+class AgentMissing(RunnerError):
+    """An agent's program is not there, or did not answer when asked for its version."""
+
+
+class JournalError(RunnerError):
+    """A run directory that cannot be read, or is being written by another process."""
+
+
+class BundleError(RunnerError):
+    """A bundle that is damaged, too large or hostile."""
+
+
+class PathRefused(RunnerError):
+    """A path that would leave the place it belongs to."""

@@ -1,0 +1,84 @@
+"""What can happen to a trial, and at whose door it lies: the one table (adapters, importers, policies and docs read it)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["queued", "running", "scored", "excluded", "run_error", "eval_error", "cancelled", "skipped", "not_run"]
+Outcome = Literal["solved", "unsolved", "measured"]
+Severity = Literal["fatal", "error", "warning", "info"]
+Phase = Literal["prepare", "setup", "execution", "collect", "evaluation", "cleanup"]
+Door = Literal["subject", "provider", "machine", "bench", "nobody"]
+
+STATES: tuple[State, ...] = (
+    "scored", "excluded", "run_error", "eval_error", "cancelled", "skipped", "not_run", "running", "queued",
+)  # fmt: skip
+OUTCOMES: tuple[Outcome, ...] = ("solved", "unsolved", "measured")
+ENDED: frozenset[str] = frozenset(STATES) - {"queued", "running"}
+COMPLETE: frozenset[str] = frozenset({"scored", "excluded", "skipped"})
+"""States that need no second try: a run whose planned trials are all in these exits 0."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the table: the trial's state, whose fault it is, and whether another attempt may help."""
+
+    code: str
+    state: State
+    door: Door
+    retried: bool
+    sentence: str
+
+
+def _rows(*rows: Fault) -> dict[str, Fault]:
+    return {row.code: row for row in rows}
+
+
+FAULTS: dict[str, Fault] = _rows(
+    Fault("provider", "run_error", "provider", True, "The model's provider answered with an error."),
+    Fault("provider_auth", "run_error", "provider", False, "The provider refused the credentials."),
+    Fault("provider_model", "run_error", "provider", False, "The provider does not know the model."),
+    Fault("boot", "run_error", "machine", True, "The agent's program is missing or did not start."),
+    Fault("timeout", "run_error", "subject", False, "The trial reached its wall-clock limit."),
+    Fault("protocol", "run_error", "subject", False, "The agent's output could not be read as its protocol."),
+    Fault("collect", "run_error", "bench", False, "A collect command failed or timed out."),
+    Fault("transport", "run_error", "bench", True, "Files could not be carried out of the environment."),
+    Fault("environment", "run_error", "machine", True, "The sandbox or container failed."),
+    Fault("lost", "run_error", "machine", True, "The runner or its worker died while the trial ran."),
+    Fault("scenario", "run_error", "bench", False, "The scenario raised before the agent had finished."),
+    Fault("evaluation", "eval_error", "bench", False, "The scenario raised while it evaluated."),
+    Fault("suite", "eval_error", "bench", False, "The workspace's test suite could not start."),
+    Fault("required", "eval_error", "bench", False, "A required measure was not observed."),
+    Fault("budget", "run_error", "subject", False, "The trial went over its budget."),
+)
+"""Fatal faults by code. What a subject does within a trial (timed-out request, non-zero exit, limits, refusal) is
+no fatal fault: the scenario goes on, the trial is scored and flagged."""
+
+SUBJECT_FLAGS: dict[str, str] = {
+    "request_timeout": "A request timed out; the agent was stopped and graded as it stood.",
+    "exit_code": "The agent ended with a non-zero exit code.",
+    "context_limit": "The agent ran out of context.",
+    "output_limit": "The agent reached its output limit.",
+    "step_limit": "The agent reached its step limit.",
+    "refusal": "The model refused.",
+}
+FLAGS: dict[str, str] = {
+    **SUBJECT_FLAGS,
+    "late_guard": "A guard failed after the agent had acted.",
+    "observed_twice": "A measure was observed more than once; the last value counts.",
+    "suite_timeout": "The workspace's test suite hung and was stopped.",
+    "invalid": "An observation was invalid and counts as missing.",
+    "budget_unenforced": "The cost is unknown, so the budget could not be enforced.",
+}
+STOPS_A_CELL: frozenset[str] = frozenset({"provider", "provider_auth", "provider_model", "boot", "environment"})
+"""A cell whose first three trials all end in one of these is stopped and says why."""
+
+
+def fault(code: str) -> Fault:
+    return FAULTS[code]
+
+
+def at_subjects_door(code: str | None) -> bool:
+    """Tell whether `errors-fail/1` counts a trial with this fault as the worst value."""
+    return code is not None and code in FAULTS and FAULTS[code].door == "subject"

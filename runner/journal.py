@@ -1,0 +1,155 @@
+"""The append-only record of a run: `events.jsonl`, one JSON object a line. One writer, flock per run."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from .errors import JournalError
+
+MANIFEST, EVENTS, WORKSPACES = "manifest.json", "events.jsonl", "workspaces"
+MAX_LINE = 16 << 20
+Event = dict[str, Any]
+
+# type -> the fields it carries beside seq, at, type. Events about one attempt carry `trial` (index) and `attempt` (from 1).
+EVENT_TYPES: dict[str, tuple[str, ...]] = {
+    "run.started": ("workers", "load"),
+    "run.resumed": ("workers", "load"),
+    "run.finished": ("state",),  # finished | cancelled | interrupted
+    "journal.repaired": ("cut",),  # bytes of a partial last line
+    "cell.stopped": ("cell", "code", "sentence"),
+    "trial.started": ("trial", "attempt", "seed", "worker"),
+    "phase": ("trial", "attempt", "phase", "seconds"),
+    "request": (
+        "trial", "attempt", "number", "prompt", "text", "exit_code", "timed_out",
+        "seconds", "usage", "transcript", "output", "changes", "session",
+    ),
+    "observe": ("trial", "attempt", "measure", "value", "valid", "reason"),
+    "guard": ("trial", "attempt", "sentence", "late", "where"),
+    "artifact": ("trial", "attempt", "name", "kind", "media", "blob", "size"),
+    "issue": ("trial", "attempt", "severity", "phase", "code", "sentence", "detail"),
+    "changes": ("trial", "attempt", "stage", "blob", "counts"),  # stage: agent | evaluation
+    "kept": ("trial", "attempt", "path", "blob", "files", "size"),
+    "trial.finished": (
+        "trial", "attempt", "state", "outcome", "fault", "phase", "reason", "seconds", "flags", "usage", "headline",
+    ),
+    "trial.retried": ("trial", "attempt", "code"),  # the attempt that is thrown over; the next number follows
+    "trial.not_run": ("trial", "state", "reason"),  # cancelled | skipped | not_run without an attempt
+}  # fmt: skip
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def encode(event: Event) -> bytes:
+    """Write one event as a line. Lone surrogates are escaped, so that the file is always UTF-8."""
+    return json.dumps(event, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode() + b"\n"
+
+
+class Journal:
+    """The writer of one run's events. Safe to use from several threads of the process that opened it."""
+
+    def __init__(self, run_dir: Path, file: IO[bytes], seq: int) -> None:
+        self.run_dir, self._file, self._seq = run_dir, file, seq
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, run_dir: Path) -> Journal:
+        """Open for appending, cutting a partial last line first (appending after it would corrupt a middle line)."""
+        path = run_dir / EVENTS
+        file = path.open("a+b")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.close()
+            raise JournalError(f"The run {run_dir.name} is being written by another process.") from error
+        seq, good, size = _tail(path)
+        journal = cls(run_dir, file, seq)
+        if size > good:
+            file.truncate(good)
+            journal.append("journal.repaired", cut=size - good)
+        return journal
+
+    def append(self, type: str, /, **fields: Any) -> Event:
+        return self.extend([{"type": type, **fields}])[0]
+
+    def extend(self, events: Iterable[Event]) -> list[Event]:
+        """Append events in order; `seq` is given here, `at` too where the event has none."""
+        written: list[Event] = []
+        with self._lock:
+            lines = bytearray()
+            for event in events:
+                if event["type"] not in EVENT_TYPES:
+                    raise JournalError(f"There is no event type {event['type']!r}.")
+                self._seq += 1
+                full = {"seq": self._seq, "at": event.get("at") or now(), **event}
+                lines += encode(full)
+                written.append(full)
+            self._file.write(lines)
+            self._file.flush()
+        return written
+
+    def sync(self) -> None:
+        """Make everything written so far survive a power cut; called at the end of each trial."""
+        os.fdatasync(self._file.fileno())
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_events(run_dir: Path) -> Iterator[Event]:
+    """Read events one by one, in order; a partial last line (a writer still at work, or killed) is left aside."""
+    try:
+        file = (run_dir / EVENTS).open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        yield from decode(file)
+
+
+def decode(file: IO[bytes]) -> Iterator[Event]:
+    """Read events from an open binary file; refuse a damaged line that is not the last."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise JournalError(f"Line {number} of events.jsonl is longer than {MAX_LINE} bytes.")
+        if not line.endswith(b"\n"):
+            return
+        try:
+            event = json.loads(line)
+        except ValueError as error:
+            raise JournalError(f"Line {number} of events.jsonl is not JSON: {error}.") from error
+        if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+            raise JournalError(f"Line {number} of events.jsonl is not an event: it has no 'type'.")
+        yield event
+
+
+def _tail(path: Path) -> tuple[int, int, int]:
+    """Find (last seq, end of the last whole line, size)."""
+    seq = good = 0
+    with path.open("rb") as file:
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                seq = int(json.loads(line)["seq"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise JournalError(
+                    f"{path} is damaged after event {seq}: a line in the middle is not an event."
+                ) from error
+            good += len(line)
+    return seq, good, path.stat().st_size

@@ -1,0 +1,224 @@
+"""What a run is: bench, hashes, schema, axes, cells and planned trials. Written once, before anything runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from . import digests
+from .errors import JournalError
+from .schema import MeasureSpec, schema_hash
+
+FORMAT = "benchsite/run/1"
+PROTOCOL = "1.0"
+"""The major number is part of the cohort: results measured under another protocol are never pooled."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    name: str
+    values: tuple[str, ...]
+    constant: bool = False
+    secret: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of variations. `pin` is what was really applied, agent version included, no secret in it."""
+
+    id: str
+    axes: dict[str, str]
+    pin: dict[str, Any] = field(default_factory=dict)
+    isolation: str = "none"
+
+    @property
+    def key10(self) -> str:
+        return digests.key10(self.id)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One parameter set of a scenario; key "" where the scenario has just one."""
+
+    key: str = ""
+    params: dict[str, str] = field(default_factory=dict)
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`hash` covers this scenario alone; `source` is the blob of its file, `line` where its function starts."""
+
+    id: str
+    file: str
+    line: int
+    function: str
+    doc: str = ""
+    hash: str = ""
+    source: str | None = None
+    evaluation: dict[str, Any] | None = None
+    cases: tuple[Case, ...] = (Case(),)
+
+    @property
+    def slug(self) -> str:
+        return digests.slug(self.id)
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """Trial `number` (from 1) of a case in a cell; the other fields are positions in the manifest's lists."""
+
+    index: int
+    cell: int
+    scenario: int
+    case: int
+    number: int
+    plan: int = 0
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """`trials` is kept as rows of integers [cell, scenario, case, number, plan]; a trial's index is its row."""
+
+    run: str
+    created_at: str
+    bench: str
+    version: str
+    measures: tuple[MeasureSpec, ...]
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+    scenarios: tuple[Scenario, ...]
+    rows: tuple[tuple[int, int, int, int, int], ...]
+    hashes: dict[str, str] = field(default_factory=dict)
+    """Parts (schema, template, suite, capture, evaluation, limits, judge, environment, code, setup, fixtures) and `definition`."""
+    plans: tuple[dict[str, Any], ...] = ()
+    """Resolved plans: mode, source, network, timeouts, environment, artifacts, collect, limits."""
+    title: str = ""
+    readme: str | None = None
+    """Blob of the bench's README.md."""
+    template: str | None = None
+    """Blob of the start world's tree (benchsite/tree/1)."""
+    isolation: str = "none"
+    environment: str = "local"
+    network: dict[str, str] = field(default_factory=dict)
+    evaluation: str = "reuse"
+    retain: str = "failed"
+    trials_per_cell: int = 1
+    limits: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    order: tuple[int, ...] = ()
+    """Trial indexes in the order they are started: seeded, interleaved over cells."""
+    harness: dict[str, Any] = field(default_factory=dict)
+    host: dict[str, Any] = field(default_factory=dict)
+    sealed: str | None = None
+    """Digest of the sealed copy of template, scenarios and fixtures that every trial reads."""
+    origin: str = "runner"
+    """Who made the run: `runner`, or an importer's name."""
+    parent: str | None = None
+    protocol: str = PROTOCOL
+
+    @property
+    def schema_hash(self) -> str:
+        return schema_hash(self.measures)
+
+    @property
+    def definition(self) -> str:
+        return self.hashes.get("definition", "")
+
+    @property
+    def cohort(self) -> str:
+        """Hash of what must be equal for runs to be pooled."""
+        return digests.digest(
+            {
+                "bench": self.bench,
+                "definition": self.definition,
+                "protocol": self.protocol.split(".")[0],
+                "isolation": self.isolation,
+                "network": self.network,
+                "evaluation": self.evaluation,
+            }
+        )
+
+    @cached_property
+    def trials(self) -> tuple[PlannedTrial, ...]:
+        return tuple(PlannedTrial(index, *row) for index, row in enumerate(self.rows))
+
+    def headline(self) -> MeasureSpec | None:
+        """Give the measure a matrix shows first: the declared one, else the first boolean, else the first."""
+        chosen = [m for m in self.measures if m.headline] or [m for m in self.measures if m.type == "bool"]
+        return next(iter([*chosen, *self.measures]), None)
+
+    def where(self, index: int) -> str:
+        """Name a planned trial for a person: scenario, case, cell and number."""
+        trial = self.trials[index]
+        scenario = self.scenarios[trial.scenario]
+        case = scenario.cases[trial.case].key
+        return f"{scenario.id}{f'[{case}]' if case else ''} · {self.cells[trial.cell].id} · trial {trial.number}"
+
+    def blobs(self) -> Iterator[str]:
+        """Name every blob the manifest itself refers to."""
+        yield from (d for d in (self.readme, self.template, *(s.source for s in self.scenarios)) if d)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"format": FORMAT, **asdict(self), "schema_hash": self.schema_hash, "cohort": self.cohort}
+
+    def write(self, path: Path) -> None:
+        path.write_text(
+            json.dumps(self.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+        )
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Manifest:
+        """Read a manifest; unknown keys are left aside, so that newer writers can be read."""
+        if not str(data.get("format", "")).startswith("benchsite/run/"):
+            raise JournalError("This is not a run manifest: its 'format' is not benchsite/run/1.")
+        try:
+            return cls(**{**_known(cls, data), **_nested(data)})
+        except (TypeError, KeyError, ValueError) as error:
+            raise JournalError(f"The run manifest cannot be read: {error}.") from error
+
+    @classmethod
+    def read(cls, path: Path) -> Manifest:
+        try:
+            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError as error:
+            raise JournalError(f"{path.parent} is not a run: it holds no manifest.json.") from error
+        except (ValueError, UnicodeDecodeError) as error:
+            raise JournalError(f"{path} is not valid JSON: {error}.") from error
+
+    def renamed(self, run: str) -> Manifest:
+        return replace(self, run=run)
+
+
+def _known(cls: type[Any], data: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
+
+
+def _nested(data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "measures": tuple(MeasureSpec.from_json(row) for row in data["measures"]),
+        "axes": tuple(Axis(**{**_known(Axis, row), "values": tuple(row["values"])}) for row in data["axes"]),
+        "cells": tuple(Cell(**_known(Cell, row)) for row in data["cells"]),
+        "scenarios": tuple(_scenario(row) for row in data["scenarios"]),
+        "rows": tuple(_row(row, data) for row in data["rows"]),
+        "plans": tuple(data.get("plans", ())),
+        "order": tuple(data.get("order", ())),
+    }
+
+
+def _scenario(row: dict[str, Any]) -> Scenario:
+    cases = tuple(Case(**_known(Case, case)) for case in row.get("cases", [{}]))
+    return Scenario(**{**_known(Scenario, row), "cases": cases})
+
+
+def _row(row: list[int], data: dict[str, Any]) -> tuple[int, int, int, int, int]:
+    cell, scenario, case, number, plan = row
+    if not (0 <= cell < len(data["cells"]) and 0 <= scenario < len(data["scenarios"]) and number >= 1):
+        raise ValueError(f"the planned trial {row} names a cell or scenario that is not listed")
+    if not 0 <= case < len(data["scenarios"][scenario].get("cases", [{}])):
+        raise ValueError(f"the planned trial {row} names a case that is not listed")
+    return cell, scenario, case, number, plan
