@@ -1,0 +1,19 @@
+"""The page of a blob: only within the reader's benches, asked of blob_use."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from benchsite.readings import artifact as artifacts
+
+from .evidence import found, raw
+
+
+@require_safe
+def artifact(request: HttpRequest, sha256: str) -> HttpResponse:
+    if request.GET.get("raw"):
+        return raw(request, found(artifacts.raw_by_digest(request.user, sha256)))
+    page = found(artifacts.by_digest(request.user, sha256))
+    return render(request, "trial/blob.html", {"page": page})

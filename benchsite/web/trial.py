@@ -1,0 +1,63 @@
+"""A trial's pages: one view a tab, each may you, what did you ask, fetch, render."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from benchsite.diffs.options import Options
+from benchsite.readings import artifact as artifacts
+from benchsite.readings import diff as diffs
+from benchsite.readings import trial as trials
+
+from .evidence import attachment, found, part_or_page, raw, whole_number
+
+
+@require_safe
+def trial(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
+    page = found(trials.overview(request.user, ulid, index))
+    return render(request, "trial/overview.html", {"page": page, "head": page.head})
+
+
+@require_safe
+def trial_transcript(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
+    number, attempt = whole_number(request, "page"), whole_number(request, "attempt")
+    page = found(trials.transcript(request.user, ulid, index, number or 1, attempt, request.GET.get("role", "")))
+    if request.GET.get("raw"):
+        return attachment(found(trials.raw_transcript(page, request.GET["raw"])))
+    return render(request, "trial/transcript.html", {"page": page, "head": page.head})
+
+
+@require_safe
+def trial_changes(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
+    options = Options.read(request.GET)
+    page = found(diffs.changes(request.user, ulid, index, options))
+    return render(request, "trial/changes.html", {"page": page, "head": page.head, "options": options})
+
+
+@require_safe
+def trial_diff_file(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
+    options = Options.read(request.GET)
+    page = found(diffs.one_file(request.user, ulid, index, request.GET.get("f", ""), options))
+    return part_or_page(request, page, options)
+
+
+@require_safe
+def trial_patch(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
+    return attachment(found(diffs.patch(request.user, ulid, index, Options.read(request.GET).stage)))
+
+
+@require_safe
+def trial_artifacts(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
+    page = found(artifacts.of_trial(request.user, ulid, index))
+    return render(request, "trial/artifacts.html", {"page": page, "head": page.head})
+
+
+@require_safe
+def trial_artifact(request: HttpRequest, ulid: str, index: int, name: str) -> HttpResponse:
+    attempt = whole_number(request, "attempt")
+    if request.GET.get("raw"):
+        return raw(request, found(artifacts.raw_of_trial(request.user, ulid, index, name, attempt)))
+    page = found(artifacts.one_of_trial(request.user, ulid, index, name, attempt))
+    return render(request, "trial/artifact.html", {"page": page, "head": page.head})
