@@ -1,0 +1,69 @@
+"""Fixtures of all tests: private servers, a real browser, and guards around the machine's own folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Everything a test leaves goes to a folder of its own: the settings read these once, when Django is set up.
+_HOME = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT") or "/tmp") / f"benchsite-tests-{os.getpid()}"
+os.environ.setdefault("BENCHSITE_DATA", str(_HOME / "data"))
+os.environ["BENCHSITE_WORLDS"] = str(_HOME / "worlds")
+# Playwright's own event loop runs in the test's thread, where Django would refuse the database.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
+from tests import servers
+
+NO_SKIPS = os.environ.get("BENCHSITE_NO_SKIPS") == "1"
+_skipped: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        _skipped.append(f"{report.nodeid}: {reason}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where nothing may be skipped (continuous integration), a skipped test fails the run."""
+    if NO_SKIPS and _skipped and not hasattr(session.config, "workerinput"):
+        print("\nNothing may be skipped here, and these tests were:\n  " + "\n  ".join(_skipped))
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    if not servers.find_program("redis-server"):
+        pytest.skip("redis-server is not installed; on Debian: apt install redis-server")
+    with servers.redis() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    if not servers.find_program("initdb"):
+        pytest.skip("PostgreSQL is not installed; on Debian: apt install postgresql")
+    with servers.postgres() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def clis() -> Path:
+    """Give the folder of the real agent command lines (claude, codex)."""
+    for folder in filter(None, [os.environ.get("BENCHSITE_CLIS"), "var/npm"]):
+        found = Path(folder).resolve() / "node_modules" / ".bin"
+        if (found / "claude").exists() and (found / "codex").exists():
+            return found
+    program = shutil.which("claude")
+    if program and shutil.which("codex"):
+        return Path(program).parent
+    pytest.skip("claude and codex are not installed; npm is needed: apt install npm, then make test installs them")

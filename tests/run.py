@@ -1,0 +1,147 @@
+"""`make test`: lint, types, every test on SQLite and on PostgreSQL. Says what was left out and how to get it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+from tests import servers
+
+ROOT = Path(__file__).parent.parent
+NPM = ROOT / "var" / "npm"
+NO_SKIPS = os.environ.get("BENCHSITE_NO_SKIPS") == "1"
+PYTHON = sys.executable
+MIN_CHANGED_COVERAGE = 80
+"""Per cent of changed lines that a test must have run."""
+
+
+class Steps:
+    """Run commands one after another, remember what failed and what could not be run."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+        self.left_out: list[str] = []
+
+    def run(self, name: str, *command: str, env: dict[str, str] | None = None, quiet: bool = True) -> bool:
+        start = time.monotonic()
+        done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, capture_output=quiet, check=False)
+        good = done.returncode == 0
+        print(f"{'ok    ' if good else 'FAILED'} {name} ({time.monotonic() - start:.1f} s)", flush=True)
+        if not good:
+            self.failed.append(name)
+            if quiet:
+                sys.stdout.write(done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace"))
+                sys.stdout.flush()
+        return good
+
+    def leave_out(self, what: str, remedy: str) -> None:
+        self.left_out.append(f"{what}; {remedy}")
+        print(f"LEFT OUT {what}; {remedy}", flush=True)
+        if NO_SKIPS:
+            self.failed.append(what)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make test", description=__doc__)
+    parser.add_argument("--only", choices=("lint", "sqlite", "postgres"), help="run just this part")
+    only = parser.parse_args().only
+    steps = Steps()
+    have_npm = install_npm(steps)
+    if only in (None, "lint"):
+        lint(steps, have_npm)
+    if only in (None, "sqlite"):
+        tests_on_sqlite(steps)
+    if only in (None, "postgres"):
+        tests_on_postgres(steps)
+    if only is None:
+        coverage_of_changes(steps)
+    for line in steps.left_out:
+        print(f"Left out: {line}")
+    if steps.failed:
+        print("Failed: " + ", ".join(steps.failed))
+    return 1 if steps.failed else 0
+
+
+def install_npm(steps: Steps) -> bool:
+    """Install the linters and command lines of tests/npm below var/, once per lock file."""
+    lock = ROOT / "tests" / "npm" / "package-lock.json"
+    stamp = NPM / ".installed"
+    if stamp.exists() and stamp.read_text() == lock.read_text():
+        return True
+    if not shutil.which("npm"):
+        steps.leave_out("biome, axe and the real agent command lines", "npm is needed (on Debian: apt install npm)")
+        return False
+    NPM.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copyfile(lock.parent / name, NPM / name)
+    if not steps.run("npm packages", "npm", "ci", "--no-fund", "--no-audit", "--prefix", str(NPM)):
+        return False
+    stamp.write_text(lock.read_text())
+    return True
+
+
+def lint(steps: Steps, have_npm: bool) -> None:
+    steps.run("ruff check", PYTHON, "-m", "ruff", "check", ".")
+    steps.run("ruff format", PYTHON, "-m", "ruff", "format", "--check", ".")
+    steps.run("mypy --strict runner", PYTHON, "-m", "mypy")
+    templates = [str(path) for path in sorted((ROOT / "templates").rglob("*.html"))]
+    steps.run("djade", PYTHON, "-m", "djade", "--target-version", "5.2", "--check", *templates)
+    if have_npm:
+        biome = str(NPM / "node_modules" / ".bin" / "biome")
+        steps.run("biome", biome, "check", "--config-path=tests/npm", "static/css", "static/js")
+    deploy = {
+        "BENCHSITE_DEBUG": "0",
+        "BENCHSITE_SECRET_KEY": "a-key-for-this-check-only-" + "x7Qm2" * 8,
+        "BENCHSITE_ALLOWED_HOSTS": "bench.example.org",
+        "BENCHSITE_URL": "https://bench.example.org",
+    }
+    steps.run("makemigrations --check", PYTHON, "manage.py", "makemigrations", "--check", "--dry-run")
+    steps.run("check --deploy", PYTHON, "manage.py", "check", "--deploy", "--fail-level", "WARNING", env=deploy)
+
+
+def tests_on_sqlite(steps: Steps) -> None:
+    for old in ROOT.glob(".coverage*"):
+        old.unlink()
+    measured = [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"]
+    steps.run("tests (SQLite)", *measured, "-m", "not perf", quiet=False)
+
+
+def tests_on_postgres(steps: Steps) -> None:
+    """Run what touches the database once more on PostgreSQL; the runner's tests know no database."""
+    if not servers.find_program("initdb"):
+        steps.leave_out("the tests on PostgreSQL", "it is not installed (on Debian: apt install postgresql)")
+        return
+    given = os.environ.get("BENCHSITE_TEST_POSTGRES")
+    with nullcontext(given) if given else servers.postgres() as url:
+        env = {"BENCHSITE_DATABASE_URL": str(url)}
+        command = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "tests/site", "-m", "not perf"]
+        steps.run("tests (PostgreSQL)", *command, env=env, quiet=False)
+
+
+def coverage_of_changes(steps: Steps) -> None:
+    """Hold the lines changed within the last day to a minimum; on a young history that is everything."""
+    subprocess.run([PYTHON, "-m", "coverage", "combine", "-q"], cwd=ROOT, check=False, capture_output=True)
+    base = _git("rev-list", "-1", "--before=1 day ago", "HEAD")
+    if not base:
+        steps.run(
+            "coverage", PYTHON, "-m", "coverage", "report", f"--fail-under={MIN_CHANGED_COVERAGE}", "--format=total"
+        )
+        return
+    steps.run("coverage data", PYTHON, "-m", "coverage", "xml", "-q", "-o", "var/coverage.xml")
+    command = ["var/coverage.xml", f"--compare-branch={base}", f"--fail-under={MIN_CHANGED_COVERAGE}", "--quiet"]
+    steps.run("coverage of changed lines", PYTHON, "-m", "diff_cover.diff_cover_tool", *command)
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
