@@ -1,4 +1,4 @@
-"""What can happen to a trial, and at whose door it lies: the one table (adapters, importers, policies and docs read it)."""
+"""What can happen to a trial, and at whose door it lies: the one table that adapters, policies and docs read."""
 
 from __future__ import annotations
 

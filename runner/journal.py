@@ -17,7 +17,7 @@ MANIFEST, EVENTS, WORKSPACES = "manifest.json", "events.jsonl", "workspaces"
 MAX_LINE = 16 << 20
 Event = dict[str, Any]
 
-# type -> the fields it carries beside seq, at, type. Events about one attempt carry `trial` (index) and `attempt` (from 1).
+# type -> its fields beside seq, at, type. Events about one attempt carry `trial` (index) and `attempt` (from 1).
 EVENT_TYPES: dict[str, tuple[str, ...]] = {
     "run.started": ("workers", "load"),
     "run.resumed": ("workers", "load"),

@@ -94,7 +94,8 @@ class Manifest:
     scenarios: tuple[Scenario, ...]
     rows: tuple[tuple[int, int, int, int, int], ...]
     hashes: dict[str, str] = field(default_factory=dict)
-    """Parts (schema, template, suite, capture, evaluation, limits, judge, environment, code, setup, fixtures) and `definition`."""
+    """Parts (schema, template, suite, capture, evaluation, limits, judge, environment, code, setup, fixtures)
+    and, over all of them, `definition`."""
     plans: tuple[dict[str, Any], ...] = ()
     """Resolved plans: mode, source, network, timeouts, environment, artifacts, collect, limits."""
     title: str = ""

@@ -35,13 +35,9 @@ class Usage:
         return {key: value for key, value in self.__dict__.items() if value not in (None, False)}
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            *(
-                _sum(getattr(self, name), getattr(other, name))
-                for name in ("tokens_in", "tokens_out", "tokens_cached", "cost", "model_calls", "tool_calls")
-            ),
-            estimated=self.estimated or other.estimated,
-        )
+        names = ("tokens_in", "tokens_out", "tokens_cached", "cost", "model_calls", "tool_calls")
+        sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in names}
+        return Usage(**sums, estimated=self.estimated or other.estimated)
 
 
 @dataclass(frozen=True)
@@ -175,7 +171,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class RunResult:
-    """All of a run. `state`: running | finished | cancelled | interrupted; `stopped` maps cell position to a sentence."""
+    """All of a run. `state`: running | finished | cancelled | interrupted; `stopped`: cell position to sentence."""
 
     manifest: Manifest
     trials: tuple[Trial, ...]
