@@ -65,7 +65,7 @@ class BlobStore:
     def put_stream(
         self, stream: IO[bytes], *, expected: str | None = None, limit: int | None = None
     ) -> tuple[str, int]:
-        """Read a stream to its end and keep it; returns (digest, size). Over `limit` or not `expected`: nothing is kept."""
+        """Keep a stream read to its end: (digest, size). Over `limit` or not `expected`: nothing is kept."""
         self.root.mkdir(parents=True, exist_ok=True)
         hashed, size = hashlib.sha256(), 0
         descriptor, name = tempfile.mkstemp(dir=self.root, prefix=".incoming-")

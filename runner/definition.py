@@ -103,7 +103,7 @@ class Python:
 
 @dataclass(frozen=True)
 class Scripted:
-    """Steps played in order for each request; `runner.steps` builds them: write, patch, run, say, sleep, crash, loop."""
+    """Steps played in order for each request; `runner.steps` builds them (write, patch, run, say, sleep ...)."""
 
     steps: Sequence[Mapping[str, Any]]
     seeded: Sequence[tuple[float, Sequence[Mapping[str, Any]]]] = ()
