@@ -1,0 +1,24 @@
+// .matrix: the column under the pointer and its head are lit up, and "only rows that differ" hides the rest.
+export function bindMatrix(root) {
+  for (const table of root.querySelectorAll("table.matrix")) {
+    const toggle = root.querySelector(`[data-differ="${table.id}"]`);
+    toggle?.addEventListener("change", () => {
+      for (const row of table.tBodies[0].rows) row.hidden = toggle.checked && !row.hasAttribute("data-differs");
+    });
+    table.addEventListener("keydown", (event) => move(table, event));
+  }
+}
+
+const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+function move(table, event) {
+  const step = KEYS[event.key];
+  const cell = event.target.closest("td");
+  if (!step || !cell || event.ctrlKey || event.metaKey || event.altKey) return;
+  let row = cell.parentElement;
+  if (step[0]) row = step[0] < 0 ? row.previousElementSibling : row.nextElementSibling;
+  const link = row?.cells[cell.cellIndex + step[1]]?.querySelector("a");
+  if (!link) return;
+  event.preventDefault();
+  link.focus();
+}
