@@ -1,0 +1,48 @@
+"""Benchsite's runner. A bench imports its words from here; nothing heavy is loaded until it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import steps
+from .define import define_bench
+from .definition import (
+    Budget,
+    Capture,
+    Cli,
+    Collect,
+    Command,
+    Judge,
+    Measure,
+    Network,
+    Python,
+    Scripted,
+    Timeouts,
+    Workspace,
+)
+from .steps import crash, delete, loop, patch, say, sleep, usage, write
+
+if TYPE_CHECKING:
+    from .running import resume, run
+    from .scenario.verbs import bench, expect, observe
+
+__all__ = [
+    "Budget", "Capture", "Cli", "Collect", "Command", "Judge", "Measure", "Network", "Python", "Scripted", "Timeouts",
+    "Workspace", "bench", "crash", "define_bench", "delete", "expect", "loop", "observe", "patch", "resume", "run",
+    "say", "sleep", "steps", "usage", "write",
+]  # fmt: skip
+
+_LAZY = {
+    "bench": "runner.scenario.verbs",
+    "expect": "runner.scenario.verbs",
+    "observe": "runner.scenario.verbs",
+    "run": "runner.running",
+    "resume": "runner.running",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'runner' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)

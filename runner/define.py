@@ -1,0 +1,249 @@
+"""`define_bench`: check every value an author declares, and say at which line of bench.py it is wrong."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from . import templates
+from .definition import (
+    ISOLATION,
+    MODES,
+    RETAIN,
+    AgentSpec,
+    Bench,
+    Budget,
+    Cli,
+    Command,
+    Isolation,
+    Judge,
+    Mode,
+    Network,
+    Python,
+    Scripted,
+    Timeouts,
+    Workspace,
+    parse_size,
+)
+from .errors import BenchError
+from .matrix import check_matrix
+from .steps import fault_in
+
+ENVIRONMENTS = ("auto", "local", "sandbox", "container")
+POLICIES = ("open", "none")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
+_AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+class _Refused(Exception):
+    """A value that cannot stand; `define_bench` adds the place of its call."""
+
+
+def define_bench(
+    *,
+    name: str,
+    schema: type,
+    version: str = "0.1.0",
+    workspace: Workspace | None = Workspace(),  # noqa: B008  a frozen record, safe to share
+    suite: str = "",
+    agents: Mapping[str, AgentSpec] | None = None,
+    matrix: Mapping[str, Any] | None = None,
+    trials: int = 1,
+    timeouts: Timeouts = Timeouts(),  # noqa: B008
+    budget: Budget = Budget(),  # noqa: B008
+    retries: int = 0,
+    environment: str = "auto",
+    isolation: Isolation = "none",
+    network: Network = Network(),  # noqa: B008
+    evaluation: Mode = "reuse",
+    save_artifacts: bool = True,
+    setup: Callable[..., None] | None = None,
+    judge: Judge | None = None,
+    tests: str = "tests/**/bench_*.py",
+    title: str = "",
+    secrets: Sequence[str] = (),
+) -> Bench:
+    """Declare a bench. Every value is checked here, before anything is copied, run or paid for."""
+    frame = sys._getframe(1)
+    file, line = Path(frame.f_code.co_filename), frame.f_lineno
+    bench = Bench(
+        name=name,
+        version=version,
+        schema=schema,
+        file=file,
+        workspace=workspace,
+        suite=suite,
+        agents=dict(agents or {}) if isinstance(agents, Mapping | None) else agents,
+        matrix=dict(matrix or {}) if isinstance(matrix, Mapping | None) else matrix,
+        trials=trials,
+        timeouts=timeouts,
+        budget=budget,
+        retries=retries,
+        environment=environment,
+        isolation=isolation,
+        network=network,
+        evaluation=evaluation,
+        save_artifacts=save_artifacts,
+        setup=setup,
+        judge=judge,
+        tests=tests,
+        title=title,
+        secrets=(secrets,) if isinstance(secrets, str) else tuple(secrets),
+    )
+    try:
+        return _checked(bench, frame.f_globals.get("__name__", ""))
+    except (_Refused, ValueError) as error:
+        raise BenchError(str(error), file=file, line=line) from None
+
+
+def parse_money(value: str | float | None) -> float | None:
+    """Read "$2" or 2 as dollars; raises ValueError for anything else."""
+    if value is None:
+        return None
+    text = value.strip().removeprefix("$") if isinstance(value, str) else value
+    try:
+        amount = math.nan if isinstance(text, bool) else float(text)
+    except (TypeError, ValueError):
+        amount = math.nan
+    if not 0 < amount < math.inf:
+        raise ValueError(f'budget {value!r} is no amount of dollars; write it as "$2" or 2.')
+    return amount
+
+
+def _checked(bench: Bench, module: str) -> Bench:
+    _check_names(bench)
+    _check_workspace(bench.workspace)
+    _check_numbers(bench)
+    _check_choices(bench)
+    _check_parts(bench)
+    agents = {name: _checked_agent(name, spec, module) for name, spec in bench.agents.items()}
+    bench = replace(bench, agents=agents)
+    check_matrix(bench.matrix, bench.agents, bench.secrets)
+    _check_templates(bench)
+    return bench
+
+
+def _check_names(bench: Bench) -> None:
+    if not (isinstance(bench.name, str) and _NAME.fullmatch(bench.name)):
+        raise _Refused(
+            f"name={bench.name!r} is no bench name; write 'owner/name' with letters, digits, '.', '_' and '-'."
+        )
+    if not (isinstance(bench.version, str) and _VERSION.fullmatch(bench.version)):
+        raise _Refused(f"version={bench.version!r} is no version; write text such as '1.0.0'.")
+    if not isinstance(bench.schema, type):
+        raise _Refused(
+            f"schema={bench.schema!r} is not a class; declare `class Schema:` with one annotated field a measure."
+        )
+    if not isinstance(bench.title, str):
+        raise _Refused(f"title={bench.title!r} is not text.")
+
+
+def _check_workspace(workspace: Workspace | None) -> None:
+    if workspace is None:
+        return
+    if not isinstance(workspace, Workspace):
+        raise _Refused(f"workspace={workspace!r} is neither Workspace(...) nor None (an empty directory).")
+    if workspace.retain not in RETAIN:
+        raise _Refused(f"retain={workspace.retain!r} is not one of: {', '.join(RETAIN)}.")
+    if isinstance(workspace.capture.ignore, str):
+        raise _Refused("Capture(ignore=...) is a list of .gitignore rules, not one text.")
+    if parse_size(workspace.capture.max_bytes) < 0:
+        raise _Refused(f"Capture(max_bytes={workspace.capture.max_bytes!r}) is below 0.")
+
+
+def _check_numbers(bench: Bench) -> None:
+    for name, value, least in (("trials", bench.trials, 1), ("retries", bench.retries, 0)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise _Refused(f"{name}={value!r} is not a whole number of at least {least}.")
+    for part in ("request", "trial", "suite"):
+        seconds = getattr(bench.timeouts, part, None)
+        if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds < math.inf:
+            raise _Refused(f"Timeouts({part}={seconds!r}) is not a number of seconds above 0.")
+    parse_money(bench.budget.trial)
+    parse_money(bench.budget.total)
+
+
+def _check_choices(bench: Bench) -> None:
+    for name, value, allowed in (
+        ("environment", bench.environment, ENVIRONMENTS),
+        ("isolation", bench.isolation, ISOLATION),
+        ("evaluation", bench.evaluation, MODES),
+        ("Network(execution)", getattr(bench.network, "execution", bench.network), POLICIES),
+        ("Network(evaluation)", getattr(bench.network, "evaluation", bench.network), POLICIES),
+    ):
+        if value not in allowed:
+            raise _Refused(f"{name}={value!r} is not one of: {', '.join(allowed)}.")
+    if bench.evaluation == "fresh" and not bench.save_artifacts:
+        raise _Refused("evaluation='fresh' needs save_artifacts=True: it restores what was collected.")
+
+
+def _check_parts(bench: Bench) -> None:
+    if not isinstance(bench.suite, str):
+        raise _Refused(f"suite={bench.suite!r} is not text; write a command such as '{{python}} -m pytest -q'.")
+    if bench.suite and bench.workspace is None:
+        raise _Refused("suite= is declared, but workspace=None has no suite to run; leave one of them out.")
+    if bench.setup is not None and not callable(bench.setup):
+        raise _Refused(f"setup={bench.setup!r} is not a function of (workspace_path, cell).")
+    if bench.judge is not None and not isinstance(bench.judge, Judge):
+        raise _Refused(f"judge={bench.judge!r} is neither Judge(...) nor None.")
+    pattern = bench.tests
+    if not isinstance(pattern, str) or not pattern.startswith("tests/") or ".." in pattern.split("/"):
+        raise _Refused(f"tests={pattern!r} must be a pattern below the folder tests/, such as 'tests/**/bench_*.py'.")
+    if not isinstance(bench.agents, Mapping):
+        raise _Refused(f"agents={bench.agents!r} is not a dict of names to Command, Python, Scripted or Cli.")
+    if not isinstance(bench.matrix, Mapping):
+        raise _Refused(f"matrix={bench.matrix!r} is not a dict of axis names to values.")
+
+
+def _checked_agent(name: object, spec: object, module: str) -> AgentSpec:
+    if not (isinstance(name, str) and _AGENT.fullmatch(name)):
+        raise _Refused(f"{name!r} is no name for an agent; use letters, digits, '.', '_' and '-'.")
+    if isinstance(spec, Scripted):
+        _check_script(name, spec)
+    elif isinstance(spec, Python):
+        return Python(_target(name, spec.target, module))
+    elif isinstance(spec, Command):
+        if not spec.template.strip():
+            raise _Refused(f"Agent {name!r}: Command() needs a command.")
+    elif not isinstance(spec, Cli):
+        raise _Refused(f"Agent {name!r} is {spec!r}; declare it with Command, Python, Scripted or Cli.")
+    return spec
+
+
+def _check_script(name: str, spec: Scripted) -> None:
+    scripts = [spec.steps, *(steps for _, steps in spec.seeded)]
+    for fault in filter(None, map(fault_in, scripts)):
+        raise _Refused(f"Agent {name!r}: the script {fault}.")
+    chances = [chance for chance, _ in spec.seeded]
+    if any(not 0 <= chance <= 1 for chance in chances) or sum(chances) > 1 + 1e-9:
+        raise _Refused(f"Agent {name!r}: the probabilities {chances} must lie in 0..1 and add up to at most 1.")
+
+
+def _target(name: str, target: str | Callable[..., Any], module: str) -> str:
+    """Name a callable as "module:function": the agent's own process has to find it again."""
+    if isinstance(target, str):
+        if not _TARGET.fullmatch(target):
+            raise _Refused(f"Agent {name!r}: {target!r} is not of the form 'module:function'.")
+        return target
+    function = getattr(target, "__qualname__", "")
+    if not callable(target) or not function.isidentifier():
+        raise _Refused(f"Agent {name!r}: {target!r} must be a function at the top level of a module of the bench.")
+    home = getattr(target, "__module__", "")
+    return f"{'bench' if home == module else home}:{function}"
+
+
+def _check_templates(bench: Bench) -> None:
+    templates.check("suite", bench.suite, templates.SUITE)
+    axes = set(bench.matrix)
+    for name, spec in bench.agents.items():
+        if isinstance(spec, Command):
+            allowed = (templates.COMMAND | axes) - ({"model"} - axes)
+            templates.check(f"agent {name!r}", spec.template, allowed)
+            templates.check(f"agent {name!r} (version)", spec.version, templates.SUITE | axes)

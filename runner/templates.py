@@ -1,0 +1,43 @@
+"""Command templates: split by shlex, filled per argument, never by a shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping
+from string import Formatter
+
+SUITE = frozenset({"python"})
+COMMAND = frozenset({"prompt_file", "prompt", "model", "workspace", "python"})
+
+
+def split(template: str) -> list[str]:
+    return shlex.split(template)
+
+
+def placeholders(template: str) -> list[str]:
+    """Name what stands in single braces; raises ValueError where braces do not match."""
+    return [name for part in split(template) for _, name, _, _ in Formatter().parse(part) if name is not None]
+
+
+def fill(template: str, values: Mapping[str, str]) -> list[str]:
+    """Give the arguments; a value is one piece of one argument whatever characters it holds."""
+    return ["".join(_pieces(part, values)) for part in split(template)]
+
+
+def _pieces(part: str, values: Mapping[str, str]) -> list[str]:
+    # no format_map: an axis may be named `env.KEY`, which str.format would read as an attribute
+    return [text + ("" if name is None else values[name]) for text, name, _, _ in Formatter().parse(part)]
+
+
+def check(where: str, template: str, allowed: Collection[str]) -> None:
+    """Refuse a template that could not be filled; raises ValueError with a whole sentence."""
+    try:
+        names = placeholders(template)
+    except ValueError as error:
+        raise ValueError(
+            f"The command of {where} cannot be read ({error}); write a brace that is meant as itself twice: {{{{ }}}}."
+        ) from None
+    for name in names:
+        if name not in allowed:
+            known = ", ".join(f"{{{known}}}" for known in sorted(allowed))
+            raise ValueError(f"The command of {where} has the placeholder {{{name}}}; known here are {known}.")
