@@ -1,0 +1,40 @@
+"""Health: `/healthz` says the process lives, `/readyz` that it can serve."""
+
+from __future__ import annotations
+
+import os
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
+
+
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    problems = {name: problem for name, check in CHECKS.items() if (problem := check())}
+    body = {"status": "unready" if problems else "ok", **problems}
+    return JsonResponse(body, status=503 if problems else 200, headers={"Cache-Control": "no-store"})
+
+
+def _database() -> str:
+    try:
+        executor = MigrationExecutor(connection)
+        behind = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return "The database does not answer."
+    return f"{len(behind)} migrations are not applied; run manage.py migrate." if behind else ""
+
+
+def _blobs() -> str:
+    settings.BLOBS.mkdir(parents=True, exist_ok=True)
+    return "" if os.access(settings.BLOBS, os.W_OK) else "The folder of blobs cannot be written."
+
+
+CHECKS = {"database": _database, "blobs": _blobs}
