@@ -1,0 +1,264 @@
+"""A cell's standing: its pooled figure under a counting policy, with interval and rank range."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runner.faults import at_subjects_door
+from runner.schema import MeasureSpec
+
+from .intervals import t_interval
+from .policy import CountingPolicy, policy_named
+from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
+from .words import FEWEST_CLUSTERS, words
+
+__all__ = ["Row", "SlotFigures", "StandingFigures", "TallyFigures", "rows_of", "slots", "standings", "tallies"]
+
+RESAMPLES = 2000
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class StandingFigures(NamedTuple):
+    """`macro` is the mean over scenarios of the mean over their cases of each case's figure; k/n is the micro one.
+
+    `k` sums the n counted values (booleans: the number of true ones), `planned` counts the cell's trials. `clusters`
+    are the scenarios with a figure, or the cases where the bench has one scenario. cost and seconds sum what is known.
+    """
+
+    cell: Key
+    measure: str
+    policy: str
+    macro: float | None
+    lo: float | None
+    hi: float | None
+    clusters: int
+    rank_lo: int | None
+    rank_hi: int | None
+    k: float | None
+    n: int
+    planned: int
+    cost: float | None
+    seconds: float | None
+    note: str
+
+
+class _Table(NamedTuple):
+    """Rows as columns: codes of cell and case, and which scenario each case belongs to."""
+
+    rows: Sequence[Row]
+    cells: list[Key]
+    cell: Ints
+    case: Ints
+    scenario_of: Ints
+    scored: NDArray[np.bool_]
+    blamed: NDArray[np.bool_]
+
+
+def standings(rows: Iterable[Row], measures: Sequence[MeasureSpec], policy: str, seed: str) -> list[StandingFigures]:
+    """Pool every measure that has numbers for every cell; `seed` is the run's id. Categories have shares only."""
+    table, rule = _table(list(rows)), policy_named(policy)
+    if not table.rows:
+        return []
+    spent = _spent(table)
+    made: list[StandingFigures] = []
+    for measure in measures:
+        if measure.type in ("bool", "int", "float"):
+            made.extend(_measure(table, measure, rule, seed, spent))
+    return made
+
+
+def _table(rows: list[Row]) -> _Table:
+    cells: dict[Key, int] = {}
+    scenarios: dict[Key, int] = {}
+    cases: dict[tuple[Key, Key], int] = {}
+    scenario_of: list[int] = []
+    cell, case = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    for place, row in enumerate(rows):
+        cell[place] = cells.setdefault(row.cell, len(cells))
+        key = (row.scenario, row.case)
+        if key not in cases:
+            cases[key] = len(cases)
+            scenario_of.append(scenarios.setdefault(row.scenario, len(scenarios)))
+        case[place] = cases[key]
+    scored = np.fromiter((row.state == "scored" for row in rows), bool, len(rows))
+    blamed = np.fromiter((row.state == "run_error" and at_subjects_door(row.fault) for row in rows), bool, len(rows))
+    return _Table(rows, list(cells), cell, case, np.asarray(scenario_of, dtype=np.int64), scored, blamed)
+
+
+def _spent(table: _Table) -> list[tuple[int, float | None, float | None]]:
+    """Give (planned, cost, seconds) of every cell."""
+    groups: list[list[Row]] = [[] for _ in table.cells]
+    for code, row in zip(table.cell.tolist(), table.rows, strict=True):
+        groups[code].append(row)
+    return [(len(g), known_sum(r.cost for r in g), known_sum(r.seconds for r in g)) for g in groups]
+
+
+def _measure(
+    table: _Table,
+    measure: MeasureSpec,
+    rule: CountingPolicy,
+    seed: str,
+    spent: list[tuple[int, float | None, float | None]],
+) -> list[StandingFigures]:
+    key = measure.key
+    values = np.fromiter((_number(row.values.get(key)) for row in table.rows), float, len(table.rows))
+    counted = rule.counted(values, table.scored, table.blamed, measure)
+    figures, n, k = _by_case(table, counted, measure.aggregate)
+    clusters, unit = _clusters(figures, table.scenario_of)
+    macro = _mean(clusters)
+    rate = measure.type == "bool"
+    low, high = t_interval(clusters, rate=rate)
+    ranks = rank_ranges(clusters, measure.objective, seed)
+    made = []
+    for code, cell in enumerate(table.cells):
+        many = int(np.sum(~np.isnan(clusters[code])))
+        planned, cost, seconds = spent[code]
+        standing = StandingFigures(
+            cell=cell,
+            measure=key,
+            policy=rule.name,
+            macro=_plain(macro[code]),
+            lo=_plain(low[code]),
+            hi=_plain(high[code]),
+            clusters=many,
+            rank_lo=ranks[code][0] if ranks else None,
+            rank_hi=ranks[code][1] if ranks else None,
+            k=float(k[code]) if n[code] else None,
+            n=int(n[code]),
+            planned=planned,
+            cost=cost,
+            seconds=seconds,
+            note=_note(rule, measure, int(n[code]), many, unit),
+        )
+        made.append(standing)
+    return made
+
+
+def _number(value: float | str | None) -> float:
+    return float("nan") if value is None or isinstance(value, str) else value
+
+
+def _plain(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _note(rule: CountingPolicy, measure: MeasureSpec, n: int, clusters: int, unit: str) -> str:
+    return "; ".join(filter(None, (rule.note(measure), *words(n, clusters, unit=unit))))
+
+
+def _by_case(table: _Table, counted: Floats, reducer: str) -> tuple[Floats, Ints, Floats]:
+    """Reduce the trials of every (cell, case): figures as cells x cases, then n and the sum of values of every cell."""
+    cells, cases = len(table.cells), len(table.scenario_of)
+    there = ~np.isnan(counted)
+    group, value = (table.cell * cases + table.case)[there], counted[there]
+    order = np.lexsort((value, group))  # sorted within groups, so sums don't depend on the order of rows
+    group, value = group[order], value[order]
+    size = np.bincount(group, minlength=cells * cases)
+    flat, sums = np.full(cells * cases, np.nan), np.zeros(cells * cases)
+    if len(value):
+        full = size > 0
+        start = np.cumsum(size[full]) - size[full]
+        sums[full] = np.add.reduceat(value, start)
+        flat[full] = _reduce(value, start, size[full], sums[full], reducer)
+    return flat.reshape(cells, cases), size.reshape(cells, cases).sum(axis=1), sums.reshape(cells, cases).sum(axis=1)
+
+
+def _reduce(value: Floats, start: Ints, size: Ints, sums: Floats, reducer: str) -> Floats:
+    """Reduce runs of sorted values."""
+    end = start + size - 1
+    if reducer == "median":
+        return np.asarray((value[start + (size - 1) // 2] + value[start + size // 2]) / 2)
+    if reducer == "sum":
+        return sums
+    if reducer in ("min", "max"):
+        return np.asarray(value[start if reducer == "min" else end])
+    return np.asarray(sums / size)
+
+
+def _clusters(figures: Floats, scenario_of: Ints) -> tuple[Floats, str]:
+    """Give cells x clusters: scenarios (the mean of their cases), or the cases where there is one scenario."""
+    scenarios = int(scenario_of.max()) + 1
+    if scenarios == 1:
+        return figures, "cases" if figures.shape[1] > 1 else "scenarios"
+    if figures.shape[1] == scenarios:
+        return figures, "scenarios"
+    means = [_mean(figures[:, scenario_of == scenario]) for scenario in range(scenarios)]
+    return np.column_stack(means), "scenarios"
+
+
+def _mean(figures: Floats) -> Floats:
+    """Average along the last axis over what is there; sorted first, so the order of clusters cannot matter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a row of nothing but NaN is NaN, and meant to be
+        return np.asarray(np.nanmean(np.sort(figures, axis=-1), axis=-1))
+
+
+def rank_ranges(clusters: Floats, objective: str, seed: str) -> list[tuple[int | None, int | None]] | None:
+    """Give each cell's 95 % range of ranks over resampled clusters, the same draw for all cells (they are paired).
+
+    None for a measure without direction. A cell with under five clusters is not ranked.
+    """
+    if not objective:
+        return None
+    ranked = np.flatnonzero(np.sum(~np.isnan(clusters), axis=1) >= FEWEST_CLUSTERS)
+    ranges: list[tuple[int | None, int | None]] = [(None, None)] * len(clusters)
+    if not len(ranked):
+        return ranges
+    ranks = _ranks(_badness(_resampled(clusters[ranked], seed), objective))
+    lows = np.quantile(ranks, 0.025, axis=0, method="lower")
+    highs = np.quantile(ranks, 0.975, axis=0, method="higher")
+    for place, low, high in zip(ranked.tolist(), lows.tolist(), highs.tolist(), strict=True):
+        ranges[place] = (int(low), int(high))
+    return ranges
+
+
+def _resampled(clusters: Floats, seed: str) -> Floats:
+    """Draw 2,000 x cells macro means by bootstrap over clusters."""
+    count = clusters.shape[1]
+    random = np.random.default_rng(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big"))
+    weights = random.multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
+    there = ~np.isnan(clusters)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = (weights @ np.where(there, clusters, 0.0).T) / (weights @ there.T.astype(float))
+    # A draw without any of a cell's clusters says nothing about it: its own mean stands in.
+    return np.where(np.isnan(drawn), _mean(clusters), drawn)
+
+
+def _badness(figures: Floats, objective: str) -> Floats:
+    """Turn figures into what sorts best first, ties not parted by rounding."""
+    target = re.fullmatch(r"target\((.+)\)", objective)
+    if target:
+        figures = np.abs(figures - float(target[1]))
+    elif objective == "maximize":
+        figures = -figures
+    return np.round(figures, 12)
+
+
+def _ranks(badness: Floats) -> Ints:
+    """Rank every row from 1; ties share the lowest rank."""
+    order = np.argsort(badness, axis=1, kind="stable")
+    ordered = np.take_along_axis(badness, order, axis=1)
+    fresh = np.ones(ordered.shape, dtype=bool)
+    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    place = np.maximum.accumulate(np.where(fresh, np.arange(1, ordered.shape[1] + 1), 0), axis=1)
+    ranks = np.empty_like(place)
+    np.put_along_axis(ranks, order, place, axis=1)
+    return ranks
+
+
+def shares(figures: Mapping[tuple[Key, Key, Key, str], TallyFigures], cell: Key, measure: str) -> dict[str, int]:
+    """Add up a cell's counts of each category over its cases."""
+    total: dict[str, int] = {}
+    for (of, _, _, key), tally in figures.items():
+        if of == cell and key == measure:
+            for value, count in tally.shares.items():
+                total[value] = total.get(value, 0) + count
+    return dict(sorted(total.items()))
