@@ -1,0 +1,61 @@
+"""The agents, in one explicit dict of modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from runner.definition import AgentSpec, Cli, Command, Python, Scripted
+from runner.errors import BenchError
+
+from . import command, noop, python, scripted
+from .base import Adapter, Ask, Ended, Invocation, Probe, Reading
+from .command import check_template
+
+__all__ = [
+    "AGENTS", "BUILT_IN", "Adapter", "Ask", "Ended", "Invocation", "Probe", "Reading", "Resolved", "check_template",
+    "resolve",
+]  # fmt: skip
+
+AGENTS: dict[str, Adapter] = {
+    "command": command,
+    "python": python,
+    "scripted": scripted,
+    "noop": noop,
+}
+BUILT_IN = tuple(name for name in AGENTS if name not in ("command", "python", "scripted"))
+"""Names that a matrix may use without an entry in `agents=`."""
+_KINDS: tuple[tuple[type, str], ...] = ((Command, "command"), (Python, "python"), (Scripted, "scripted"))
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What a value of the `agent` axis stands for."""
+
+    name: str
+    kind: str
+    module: Adapter
+    spec: AgentSpec
+
+
+def resolve(bench_agents: Mapping[str, AgentSpec], name: str) -> Resolved:
+    """Find the agent behind a name; the bench's own declarations go before the built-in ones."""
+    spec = bench_agents.get(name)
+    if spec is None and name in BUILT_IN:
+        spec = Cli(name)
+    if spec is None:
+        known = [*bench_agents, *BUILT_IN]
+        near = get_close_matches(name, known, 1)
+        advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
+        raise BenchError(f"There is no agent {name!r}: {advice}")
+    kind = _kind(spec, name)
+    return Resolved(name, kind, AGENTS[kind], spec)
+
+
+def _kind(spec: AgentSpec, name: str) -> str:
+    if isinstance(spec, Cli):
+        if spec.adapter not in BUILT_IN:
+            raise BenchError(f"The agent {name!r} names the adapter {spec.adapter!r}; there are {', '.join(BUILT_IN)}.")
+        return spec.adapter
+    return next(kind for record, kind in _KINDS if isinstance(spec, record))

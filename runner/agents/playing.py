@@ -1,0 +1,76 @@
+"""Shared by the agents that play steps (scripted, oracle, noop): start the player, read what it tells."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from runner.replay import Usage
+from runner.transcript import Step, json_lines
+
+from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, interpreter, variables
+
+PLAYER = Path(__file__).with_name("player.py")
+VERSION = "1"
+"""Raised when a step of the same words would do something else: it is pinned as the agent's version."""
+MAX_LINE = 8 << 20
+_ACTS = frozenset({"write", "patch", "delete", "run"})
+
+
+def player_probe() -> Probe:
+    return Probe(VERSION, (*interpreter(), PLAYER))
+
+
+def play(ask: Ask, steps: Sequence[Mapping[str, Any]]) -> Invocation:
+    """Leave the steps outside the world and start the player on them."""
+    script = ask.out / f"steps-{ask.number}.json"
+    script.write_text(json.dumps([dict(step) for step in steps]), encoding="utf-8")
+    # -I and -S: neither the user's site folder nor a module in the world can change what is played.
+    argv = [sys.executable, "-I", "-S", str(PLAYER), ask.inside(script)]
+    return Invocation(argv, variables(ask))
+
+
+def read_play(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+    events = list(_events(stdout))
+    said = [event["text"] for event in events if event["event"] == "say"]
+    fault = None
+    if not events and not done.timed_out and done.exit_code != 0 and not stdout.exists():
+        fault = ("boot", "The player of scripted steps did not start.")
+    steps = [asked(ask), *(step for number, event in enumerate(events, 1) for step in _steps(number, event))]
+    return Reading("\n".join(said), _usage(events), steps, fault, how_it_ended(done))
+
+
+def _events(stdout: Path) -> Iterator[dict[str, Any]]:
+    if not stdout.exists():
+        return
+    with stdout.open("rb") as file:
+        yield from (row for row in json_lines(file, MAX_LINE) if isinstance(row.get("event"), str))
+
+
+def _usage(events: Sequence[Mapping[str, Any]]) -> Usage:
+    total = Usage()
+    for event in events:
+        if event["event"] == "usage":
+            total += Usage.from_json({key: value for key, value in event.items() if key != "event"})
+    if total.tool_calls is None:
+        total = replace(total, tool_calls=sum(event["event"] in _ACTS for event in events))
+    return total
+
+
+def _steps(number: int, event: Mapping[str, Any]) -> Iterator[Step]:
+    kind, call = event["event"], f"step-{number}"
+    if kind == "say":
+        yield Step("assistant", "message", event["text"])
+    elif kind in _ACTS:
+        arguments = {key: value for key, value in event.items() if key in ("path", "text", "old", "new", "argv")}
+        yield Step("assistant", "tool_call", tool=kind, arguments=arguments, call=call)
+        if kind == "run":
+            yield Step("tool", "observation", event.get("output", ""), call=call, exit_code=event.get("exit_code"))
+    elif kind == "refused":
+        yield Step("tool", "observation", event.get("sentence", ""), tool=event.get("do"), call=call, exit_code=1)
+    elif kind in ("sleep", "loop", "crash"):
+        yield Step("assistant", "tool_call", tool=kind, call=call)

@@ -1,0 +1,95 @@
+"""Finding programs: the real files behind a name on PATH, and the version they tell."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from runner.errors import AgentMissing
+
+from .base import last_line
+
+VERSION_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Program:
+    """`argv` starts it wherever `places` are shown, whatever PATH holds there."""
+
+    argv: tuple[str, ...]
+    places: tuple[Path, ...]
+
+
+def find_program(name: str, install: str) -> Program:
+    """Resolve a name on PATH to its real files; `install` is what the sentence advises when there are none."""
+    found = shutil.which(name)
+    if found is None:
+        raise AgentMissing(f"The program {name!r} was not found on PATH; install it with `{install}`.")
+    real = Path(found).resolve()
+    interpreter = _script_interpreter(real)
+    if interpreter is None:
+        return Program((str(real),), places(real))
+    located = shutil.which(interpreter)
+    if located is None:
+        raise AgentMissing(f"The program {name!r} needs {interpreter!r}, which was not found on PATH.")
+    runs_it = Path(located).resolve()
+    return Program((str(runs_it), str(real)), (*places(real), runs_it))
+
+
+def places(program: Path) -> tuple[Path, ...]:
+    """What must be shown for a program to run: its node_modules, its virtual environment, or the file alone."""
+    real = program.resolve()
+    for parent in real.parents:
+        if parent.name == "node_modules":
+            return (parent,)
+    prefix = program.absolute().parent.parent
+    if (prefix / "pyvenv.cfg").is_file():
+        return (prefix, real)
+    return tuple(dict.fromkeys((program.absolute(), real)))
+
+
+def _script_interpreter(real: Path) -> str | None:
+    """Read `node` out of `#!/usr/bin/env node`: in an environment with a bare PATH that line finds nothing."""
+    with real.open("rb") as file:
+        first = file.readline(200).decode("utf-8", "replace")
+    found = re.match(r"#!\s*\S*/env\s+(?:-S\s+)?([\w.-]+)", first)
+    return found[1] if found else None
+
+
+def ask_version(argv: Sequence[str], env: Mapping[str, str] | None = None) -> str:
+    """Run a version command in a home of its own and give the number in what it prints, or else its last line."""
+    return _ask_version(tuple(argv), tuple(sorted((env or {}).items())), _stamp(argv[0]))
+
+
+def _stamp(program: str) -> int:
+    """Changes when the program does: a version may be remembered only as long as its file stays the same."""
+    found = shutil.which(program)
+    return Path(found).stat().st_mtime_ns if found else 0
+
+
+@lru_cache(maxsize=64)
+def _ask_version(argv: tuple[str, ...], env: tuple[tuple[str, str], ...], stamp: int) -> str:
+    with tempfile.TemporaryDirectory(prefix="benchsite-version-") as home:
+        surroundings = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "LANG": "C.UTF-8", **dict(env)}
+        try:
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_SECONDS, env=surroundings, cwd=home
+            )
+        except FileNotFoundError as error:
+            raise AgentMissing(f"The version command {argv[0]!r} was not found on PATH.") from error
+        except subprocess.TimeoutExpired as error:
+            raise AgentMissing(f"`{' '.join(argv)}` gave no answer within {VERSION_SECONDS} seconds.") from error
+        except OSError as error:
+            raise AgentMissing(f"`{' '.join(argv)}` could not be run: {error.strerror}.") from error
+    output = (done.stdout or done.stderr).decode("utf-8", "replace")
+    if done.returncode != 0:
+        raise AgentMissing(f"`{' '.join(argv)}` ended with exit code {done.returncode}: {last_line(output)}")
+    found = re.search(r"\d+\.\d+[\w.+-]*", output)
+    return found[0] if found else last_line(output, 100)

@@ -1,0 +1,128 @@
+"""What was said and done in a request, the same shape for every agent: one JSON object a line, always bounded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, get_args
+
+MEDIA_TYPE = "application/x-benchsite-transcript+jsonl"
+MAX_TEXT = 256 << 10
+MAX_STEPS = 20_000
+MAX_LINE = 4 << 20
+
+Role = Literal["system", "user", "assistant", "tool"]
+Kind = Literal["message", "reasoning", "tool_call", "observation"]
+ROLES: tuple[str, ...] = get_args(Role)
+KINDS: tuple[str, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Step:
+    """`call` ties an observation to its tool call; `usage` is the model call's own, on its first step only."""
+
+    role: Role
+    kind: Kind
+    text: str = ""
+    n: int = 0
+    at: str | None = None
+    tool: str | None = None
+    arguments: Any = None
+    call: str | None = None
+    exit_code: int | None = None
+    usage: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        row: dict[str, Any] = {"n": self.n, "role": self.role, "kind": self.kind, "text": self.text}
+        optional = ("at", "tool", "arguments", "call", "exit_code", "usage")
+        return row | {name: getattr(self, name) for name in optional if getattr(self, name) is not None}
+
+
+def shorten(text: str, limit: int = MAX_TEXT) -> str:
+    """Keep the beginning and the end of a long text, and say how much is left out between them."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
+
+
+def bounded(steps: Iterable[Step]) -> Iterator[Step]:
+    """Number the steps from 1, shorten long ones, and end with a note when there are too many."""
+    for number, step in enumerate(steps, 1):
+        if number > MAX_STEPS:
+            yield Step(
+                "system", "message", f"The transcript is cut here: it has more than {MAX_STEPS:,} steps.", number
+            )
+            return
+        yield replace(step, n=number, text=shorten(step.text), arguments=_bounded_value(step.arguments))
+
+
+def write_steps(path: Path, steps: Iterable[Step]) -> int:
+    """Write a transcript; returns the number of steps written."""
+    last = 0
+    with path.open("w", encoding="utf-8") as file:
+        for step in bounded(steps):
+            file.write(encode(step) + "\n")
+            last = step.n
+    return last
+
+
+def encode(step: Step) -> str:
+    """One line. Lone surrogates are escaped, so that the file is always UTF-8."""
+    try:
+        line = json.dumps(step.to_json(), ensure_ascii=False)
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(step.to_json())
+    return line
+
+
+def read_steps(source: Path | BinaryIO) -> Iterator[Step]:
+    """Read a transcript; lines that are no step (cut, foreign, oversized) are left aside."""
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            yield from read_steps(file)
+        return
+    for row in json_lines(source, MAX_LINE):
+        step = _step(row)
+        if step is not None:
+            yield step
+
+
+def json_lines(file: BinaryIO, max_line: int) -> Iterator[dict[str, Any]]:
+    """Give the JSON objects of a stream line by line; whatever else stands there is skipped, never held in memory."""
+    while line := file.readline(max_line + 1):
+        if len(line) > max_line:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(max_line)
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def _step(row: dict[str, Any]) -> Step | None:
+    if row.get("role") not in ROLES or row.get("kind") not in KINDS:
+        return None
+    known = {key: value for key, value in row.items() if key in Step.__dataclass_fields__}
+    return Step(**{**known, "text": str(row.get("text") or "")})
+
+
+def _bounded_value(value: Any) -> Any:
+    """Keep arguments as they are while they are small; otherwise as shortened JSON text."""
+    if value is None:
+        return None
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if len(text) <= MAX_TEXT:
+        return value
+    if isinstance(value, dict):
+        share = max(1024, MAX_TEXT // (2 * max(1, len(value))))
+        short = {key: shorten(item, share) if isinstance(item, str) else item for key, item in value.items()}
+        if len(json.dumps(short, ensure_ascii=False, default=str)) <= MAX_TEXT:
+            return short
+    return shorten(text)
