@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,11 +28,17 @@ def player_probe() -> Probe:
 
 def play(ask: Ask, steps: Sequence[Mapping[str, Any]]) -> Invocation:
     """Leave the steps outside the world and start the player on them."""
-    script = ask.out / f"steps-{ask.number}.json"
-    script.write_text(json.dumps([dict(step) for step in steps]), encoding="utf-8")
+    script = ask.out / f"steps-{ask.number}"
+    script.write_bytes(marshal.dumps([_plain(step) for step in steps]))
     # -I and -S: neither the user's site folder nor a module in the world can change what is played.
     argv = [sys.executable, "-I", "-S", str(PLAYER), ask.inside(script)]
     return Invocation(argv, variables(ask))
+
+
+def _plain(step: Mapping[str, Any]) -> dict[str, Any]:
+    """Only what marshal writes: no subclasses, no enums."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(step)))
+    return plain
 
 
 def read_play(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
