@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from runner.definition import AgentSpec, Cli, Command, Python, Scripted
 from runner.errors import BenchError
 
-from . import command, noop, python, scripted
+from . import command, noop, oracle, python, scripted
 from .base import Adapter, Ask, Ended, Invocation, Probe, Reading
 from .command import check_template
 
@@ -22,6 +22,7 @@ AGENTS: dict[str, Adapter] = {
     "command": command,
     "python": python,
     "scripted": scripted,
+    "oracle": oracle,
     "noop": noop,
 }
 BUILT_IN = tuple(name for name in AGENTS if name not in ("command", "python", "scripted"))

@@ -1,6 +1,6 @@
 """Plays steps in the current folder: the process behind `scripted`, `oracle` and `noop`. Standard library only.
 
-Started as `python -I -S player.py STEPS` (steps written by marshal, same interpreter). It prints one JSON object for each
+Started as `python -I -S player.py STEPS` (steps written by marshal). It prints one JSON object for each
 step it took. Importing json or pathlib would double the time that it takes to start, and every trial pays for it.
 """
 
