@@ -1,0 +1,98 @@
+"""Send a run to a site: its upload API is told what the run consists of, and only what it lacks is sent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from runner.blobs import BlobStore
+from runner.errors import RunnerError
+
+from .client import Client
+from .sources import Source, open_source
+
+PARALLEL = 4
+"""Blobs in flight at one time: most are small, so a push waits on the way there and back, not on bytes."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Blobs and bytes sent so far, and all that the site lacked."""
+
+    blobs: int
+    of: int
+    bytes: int
+    of_bytes: int
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What the site answered: the run's address, the curators' verdict, and what had to be sent."""
+
+    run: str
+    url: str
+    verdict: str
+    sent: int
+    bytes: int
+
+
+def push(
+    run_dir: Path,
+    site: str,
+    token: str,
+    *,
+    store: BlobStore | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    client: Client | None = None,
+) -> Pushed:
+    """Send a run that has ended. Safe to repeat: what the site has is not sent again, so a broken upload goes on."""
+    client = client or Client(site, token)
+    with open_source(run_dir, store) as source:
+        if source.result.state == "running":
+            raise RunnerError(f"The run {source.run} has not ended: wait for it, or finish it with run --resume.")
+        upload, missing = _announce(client, source)
+        sent = _send(client, upload, {digest: source.files[digest] for digest in missing}, on_progress)
+        answer = client.json("POST", f"uploads/{quote(upload, safe='')}/commit", {})
+    return Pushed(source.run, str(answer.get("url", "")), str(answer.get("verdict", "")), sent.blobs, sent.bytes)
+
+
+def _announce(client: Client, source: Source) -> tuple[str, list[str]]:
+    contents = {
+        "run": source.run,
+        "bench": source.result.manifest.bench,
+        "manifest": source.manifest,
+        "events": source.events,
+        "digests": sorted(source.files),
+    }
+    answer = client.json("POST", "uploads", contents)
+    upload, missing = answer.get("upload"), answer.get("missing")
+    if not isinstance(upload, str) or not isinstance(missing, list) or not set(missing) <= source.files.keys():
+        raise RunnerError(f"{client.site} did not answer as a Benchsite upload API does.")
+    return upload, missing
+
+
+def _send(client: Client, upload: str, files: dict[str, Path], on_progress: Callable[[Progress], None]) -> Progress:
+    sizes = {digest: path.stat().st_size for digest, path in files.items()}
+    progress = Progress(0, len(files), 0, sum(sizes.values()))
+    lock = threading.Lock()
+
+    def put(digest: str) -> None:
+        nonlocal progress
+        client.put_file(f"uploads/{quote(upload, safe='')}/blobs/{digest}", files[digest])
+        with lock:
+            progress = Progress(progress.blobs + 1, progress.of, progress.bytes + sizes[digest], progress.of_bytes)
+            on_progress(progress)
+
+    on_progress(progress)
+    pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="push")
+    try:
+        for _ in pool.map(put, files):
+            pass
+    finally:
+        # After a refusal or Ctrl-C nothing new is begun; what is in flight ends.
+        pool.shutdown(wait=True, cancel_futures=True)
+    return progress
