@@ -1,0 +1,237 @@
+"""The runner's side of a server process: hand it jobs, read what their trials say.
+
+Every trial has a pipe of its own. The server keeps a copy of its writing end and ends it with one line
+`{"type": "exit"}` once the trial's process is gone, so that no descendant of an agent can hold a trial open."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import select
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from .errors import RunnerError
+from .jobs import TrialJob
+from .journal import Event
+from .scenario.collecting import server_argv, server_env
+
+EXIT = "exit"
+CHUNK = 1 << 16
+MAX_LINE = 32 << 20
+START_TIMEOUT = 300
+
+
+class Launched(Protocol):
+    """A trial's process as seen from here. `lines` gives None at each tick without news, and ends when it is gone."""
+
+    def lines(self, tick: float) -> Iterator[Event | None]: ...
+    def kill(self) -> None: ...
+
+
+class Launcher(Protocol):
+    def launch(self, job: TrialJob) -> Launched: ...
+    def close(self) -> None: ...
+
+
+def read_lines(pipe: int, tick: float) -> Iterator[Event | None]:
+    """Read events from a pipe until its `exit` line or its end; None for each `tick` seconds of silence."""
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    rest = bytearray()
+    while True:
+        if not poll.poll(tick * 1000):
+            yield None
+            continue
+        data = os.read(pipe, CHUNK)
+        if not data:
+            return
+        rest += data
+        *whole, rest = rest.split(b"\n") if b"\n" in data else [rest]
+        for line in whole:
+            event = _event(line)
+            if event is None:
+                continue
+            yield event
+            if event["type"] == EXIT:
+                return
+        if len(rest) > MAX_LINE:
+            return
+
+
+def _event(line: bytes) -> Event | None:
+    """A line cut by a kill is followed by the server's own; what is no event is left aside."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("type"), str) else None
+
+
+class ForkServer:
+    """A warm server process; started again when it died, since an agent may kill what started it."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self.run_dir = run_dir
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self.log = run_dir / "server.log"
+
+    def launch(self, job: TrialJob) -> Launched:
+        reader, writer = os.pipe()
+        try:
+            with self._lock:
+                self._send({"run": job.to_json()}, writer)
+        except BaseException:
+            os.close(reader)
+            raise
+        finally:
+            os.close(writer)
+        return Forked(self, job, reader)
+
+    def kill(self, job: TrialJob) -> None:
+        with self._lock:
+            if self._socket is not None:
+                try:
+                    self._socket.sendmsg([json.dumps({"kill": job.key}).encode()])
+                except OSError:
+                    return  # the server is gone, and every trial with it
+
+    def close(self) -> None:
+        """Closing the socket tells the server to end what runs and go."""
+        with self._lock:
+            if self._socket is not None:
+                self._socket.close()
+            if self._process is not None:
+                _end(self._process)
+            self._socket = self._process = None
+
+    def _send(self, request: dict[str, Any], writer: int) -> None:
+        for last in (False, True):
+            try:
+                if self._socket is None:
+                    self._start()
+                assert self._socket is not None
+                rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [writer]))]
+                self._socket.sendmsg([json.dumps(request).encode()], rights)
+                return
+            except OSError as error:
+                self._forget()
+                if last:
+                    raise RunnerError(f"The trial server cannot be reached ({error}); see {self.log}.") from error
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        argv = [*server_argv(), "--serve", str(theirs.fileno()), "--run-dir", str(self.run_dir)]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                argv, env=server_env(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                pass_fds=[theirs.fileno()], start_new_session=True,
+            )  # fmt: skip
+        theirs.close()
+        ours.settimeout(START_TIMEOUT)
+        try:
+            answer = ours.recv(CHUNK)
+        except OSError:
+            answer = b""
+        ours.settimeout(None)
+        if answer != b"ready":
+            ours.close()
+            _end(self._process)
+            tail = self.log.read_bytes()[-2000:].decode(errors="replace").strip()
+            raise RunnerError(f"The trial server did not start; {self.log} says: {tail}")
+        self._socket = ours
+
+    def _forget(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        if self._process is not None:
+            _end(self._process)
+        self._socket = self._process = None
+
+
+class Forked:
+    def __init__(self, server: ForkServer, job: TrialJob, pipe: int) -> None:
+        self._server, self._job, self._pipe = server, job, pipe
+
+    def lines(self, tick: float) -> Iterator[Event | None]:
+        try:
+            yield from read_lines(self._pipe, tick)
+        finally:
+            os.close(self._pipe)
+
+    def kill(self) -> None:
+        self._server.kill(self._job)
+
+
+class FreshProcesses:
+    """Where fork is not to be had: a new process per trial, which imports what it needs by itself; same results."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self.run_dir = run_dir
+
+    def launch(self, job: TrialJob) -> Launched:
+        reader, writer = os.pipe()
+        argv = [
+            *server_argv(),
+            "--once",
+            str(writer),
+            "--run-dir",
+            str(self.run_dir),
+            "--job",
+            json.dumps(job.to_json()),
+        ]
+        try:
+            with (self.run_dir / "server.log").open("ab") as log:
+                process = subprocess.Popen(
+                    argv, env=server_env(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    pass_fds=[writer], start_new_session=True,
+                )  # fmt: skip
+        finally:
+            os.close(writer)
+        return Fresh(process, reader)
+
+    def close(self) -> None:
+        return
+
+
+class Fresh:
+    def __init__(self, process: subprocess.Popen[bytes], pipe: int) -> None:
+        self._process, self._pipe = process, pipe
+
+    def lines(self, tick: float) -> Iterator[Event | None]:
+        try:
+            yield from self._until_gone(tick)
+        finally:
+            os.close(self._pipe)
+            _end(self._process)
+
+    def _until_gone(self, tick: float) -> Iterator[Event | None]:
+        """A descendant may hold the pipe open: the end of the process is the end, once the pipe is empty."""
+        for event in read_lines(self._pipe, min(tick, 0.05)):
+            yield event
+            if event is None and self._process.poll() is not None:
+                return
+
+    def kill(self) -> None:
+        from .processes import kill_tree
+
+        if self._process.poll() is None:
+            kill_tree(self._process.pid)
+
+
+def _end(process: subprocess.Popen[bytes], patience: float = 10) -> None:
+    """A server ends by itself once its socket is closed; one that does not is killed."""
+    limit = time.monotonic() + patience
+    while process.poll() is None and time.monotonic() < limit:
+        time.sleep(0.01)
+    if process.poll() is None:
+        process.kill()
+    process.wait()

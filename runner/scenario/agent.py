@@ -1,0 +1,165 @@
+"""The scenario's handle on the agent: `request` runs it, freezes what it left, and reads what it said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..agents.base import Ask, Invocation, Reading
+from ..errors import AgentMissing, EnvironmentRefused
+from ..replay import Usage
+from ..transcript import Step, write_steps
+from .outputs import store_output, store_text
+
+if TYPE_CHECKING:
+    from ..agents import Resolved
+    from ..processes import Done
+    from .live import LiveTrial
+    from .stage import Stage
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What one request gave back. `exit_code` is None where the agent was stopped; unknown usage is None, never 0."""
+
+    text: str
+    exit_code: int | None
+    timed_out: bool
+    usage: Usage
+    transcript: tuple[Step, ...] = ()
+    seconds: float = 0.0
+
+
+class AgentHandle:
+    def __init__(self, trial: LiveTrial, stage: Stage, resolved: Resolved, secrets: tuple[str, ...]) -> None:
+        self._trial, self._stage, self._resolved, self._secrets = trial, stage, resolved, secrets
+        self._session: str | None = None
+        self.usage = Usage()
+
+    @property
+    def name(self) -> str:
+        return self._resolved.name
+
+    def request(self, prompt: str, timeout: float | None = None) -> Reply:
+        """Ask the agent and wait. A timed-out agent is stopped with all its descendants; the scenario goes on."""
+        trial, stage = self._trial, self._stage
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise ValueError("agent.request needs a prompt that is not empty.")
+        stage.check_open("agent.request")
+        trial.asked += 1
+        trial.enter("execution")
+        stage.before_request()
+        ask = self._ask(prompt, trial.asked)
+        stdout, stderr = (ask.out / f"request-{ask.number}.{name}" for name in ("stdout", "stderr"))
+        limit = trial.setting.bench.timeouts.request if timeout is None else timeout
+        done = self._run(ask, stdout, stderr, trial.remaining(limit))
+        changes = stage.freeze()
+        reading = self._read(ask, stdout, stderr, done)
+        self._journal(ask, reading, done, stdout, stderr, changes)
+        self._judge(reading, done)
+        trial.answered += 1
+        trial.enter("evaluation")
+        return Reply(reading.text, done.exit_code, done.timed_out, reading.usage, tuple(reading.steps), done.seconds)
+
+    def _ask(self, prompt: str, number: int) -> Ask:
+        setting, place = self._trial.setting, self._stage.place
+        prompt_file = place.out / f"prompt-{number}.txt"
+        prompt_file.write_bytes(prompt.encode("utf-8", "surrogateescape"))
+        scenario = setting.manifest.scenarios[setting.planned.scenario]
+        model = setting.axes.get("model")
+        return Ask(
+            spec=self._resolved.spec,
+            axes=setting.axes,
+            model=None if model is None else str(model),
+            env={},
+            prompt=prompt,
+            prompt_file=prompt_file,
+            number=number,
+            session=self._session,
+            out=place.out,
+            home=place.home,
+            agent_path=self._stage.session.agent_path,
+            seed=setting.seed,
+            bench_root=setting.sealed,
+            scenario=scenario.id,
+            case=scenario.cases[setting.planned.case].key,
+            inside=self._stage.session.host_to_inside,
+        )
+
+    def _run(self, ask: Ask, stdout: Path, stderr: Path, timeout: float) -> Done:
+        try:
+            call: Invocation = self._resolved.module.invoke(ask)
+            return self._stage.session.exec(
+                call.argv, env=call.env, stdin=call.stdin, stdout=stdout, stderr=stderr, timeout=timeout
+            )
+        except (AgentMissing, FileNotFoundError, PermissionError) as error:
+            raise self._trial.fail("boot", f"The agent {self.name!r} did not start: {error}") from error
+        except (EnvironmentRefused, OSError) as error:
+            raise self._trial.fail("environment", f"The environment failed: {error}") from error
+
+    def _read(self, ask: Ask, stdout: Path, stderr: Path, done: Done) -> Reading:
+        """An adapter that trips over its agent's output says so of that output; it must not end the runner's way."""
+        try:
+            return self._resolved.module.read(ask, stdout, stderr, done)
+        except Exception as error:
+            sentence = f"The agent's output could not be read: {type(error).__name__}: {error}"
+            return Reading("", Usage(), [], ("protocol", sentence))
+
+    def _journal(self, ask: Ask, reading: Reading, done: Done, stdout: Path, stderr: Path, changes: str) -> None:
+        trial, blobs = self._trial, self._trial.setting.blobs
+        self._session = reading.session or self._session
+        self.usage += reading.usage
+        trial.emit(
+            "request",
+            number=ask.number,
+            prompt=store_text(blobs, ask.prompt, self._secrets),
+            text=store_text(blobs, reading.text, self._secrets),
+            exit_code=done.exit_code,
+            timed_out=done.timed_out,
+            seconds=round(done.seconds, 6),
+            usage=reading.usage.to_json(),
+            transcript=self._transcript(ask, reading),
+            output=store_output(blobs, stdout, self._secrets),
+            changes=changes,
+            session=reading.session,
+        )
+        if stderr.exists() and stderr.stat().st_size:
+            self._attach_stderr(ask.number, stderr)
+
+    def _attach_stderr(self, number: int, stderr: Path) -> None:
+        blobs = self._trial.setting.blobs
+        digest = store_output(blobs, stderr, self._secrets)
+        if digest is not None:
+            self._trial.emit(
+                "artifact", name=f"request-{number}.stderr", kind="log", media="text/plain; charset=utf-8",
+                blob=digest, size=blobs.size(digest),
+            )  # fmt: skip
+
+    def _transcript(self, ask: Ask, reading: Reading) -> str | None:
+        if not reading.steps:
+            return None
+        file = ask.out / f"request-{ask.number}.transcript"
+        write_steps(file, reading.steps)
+        return store_output(self._trial.setting.blobs, file, self._secrets)
+
+    def _judge(self, reading: Reading, done: Done) -> None:
+        """Flag what the subject did; end the trial on what is fatal. The wall limit is the trial's, not the request's."""
+        trial = self._trial
+        for flag in (*reading.flags, *(("request_timeout",) if done.timed_out else ())):
+            trial.flag(flag)
+        if reading.fault is not None:
+            raise trial.fail(*reading.fault)
+        if done.timed_out:
+            trial.check_wall()
+        self._check_budget()
+
+    def _check_budget(self) -> None:
+        trial = self._trial
+        limit = trial.setting.budget
+        if limit is None:
+            return
+        if self.usage.cost is None:
+            trial.flag("budget_unenforced")
+        elif self.usage.cost > limit:
+            raise trial.fail("budget", f"The trial cost ${self.usage.cost:.4f}; its budget is ${limit:g}.")

@@ -1,0 +1,119 @@
+"""Which cases a bench has: its scenario files are imported once, in a process of their own, and nothing is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import BenchError, BenchErrors
+
+PLUGINS_OFF = (
+    "cacheprovider", "doctest", "unittest", "faulthandler", "unraisableexception", "threadexception", "warnings",
+    "logging", "junitxml", "pastebin", "stepwise", "tmpdir", "setuponly", "setupplan", "debugging",
+)  # fmt: skip
+"""Parts of pytest that a trial has no use for; each costs a little per item, some take descriptors over."""
+COLLECT_TIMEOUT = 300
+
+
+@dataclass(frozen=True)
+class CollectedCase:
+    """One case as pytest sees it; `pin` is the id of a `scenario` mark, `case` the id of its parameter set or ""."""
+
+    file: str
+    line: int
+    function: str
+    pin: str | None = None
+    case: str = ""
+    params: dict[str, str] = field(default_factory=dict)
+    doc: str = ""
+    evaluation: dict[str, Any] | None = None
+    uses_evaluation: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.file, self.function, self.case
+
+
+@dataclass(frozen=True)
+class Collected:
+    cases: tuple[CollectedCase, ...]
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Something in a scenario file that stops the bench; `file` is relative to the bench."""
+
+    sentence: str
+    file: str
+    line: int | None = None
+
+
+def scenario_files(root: Path, tests: str) -> list[Path]:
+    """Find a bench's scenario files; hidden folders and caches are never looked into."""
+    found = (path for path in root.glob(tests) if path.is_file())
+    return sorted(p for p in found if not any(part.startswith((".", "__")) for part in p.relative_to(root).parts))
+
+
+def collect(sealed_root: Path, tests: str, shown_root: Path) -> Collected:
+    """Collect a sealed bench; faults are told with the paths of `shown_root`, where the author can mend them."""
+    if not scenario_files(sealed_root, tests):
+        raise BenchError(f"No scenario found: no file matches {tests!r}. Add tests/bench_<name>.py.", file=shown_root)
+    with tempfile.TemporaryDirectory(prefix="benchsite-collect-") as folder:
+        answer = Path(folder) / "collected.json"
+        argv = [*server_argv(), "--collect", str(answer), "--root", str(sealed_root), "--tests", tests]
+        done = _run(argv, tests, shown_root)
+        if not answer.exists():
+            tail = (done.stderr or done.stdout).decode(errors="replace").strip()[-4000:]
+            raise BenchError(f"The scenarios could not be collected: {tail}", file=shown_root)
+        report = json.loads(answer.read_text(encoding="utf-8"))
+    complaints = [Complaint(**row) for row in report["complaints"]]
+    if complaints:
+        raise _told(complaints, sealed_root, shown_root)
+    return Collected(tuple(CollectedCase(**row) for row in report["cases"]))
+
+
+def server_argv() -> list[str]:
+    return [sys.executable, "-m", "runner.scenario.server"]
+
+
+def server_env() -> dict[str, str]:
+    """Give the environment of a server process: pytest must not be steered from outside, nor import other plugins."""
+    env = {key: value for key, value in os.environ.items() if key not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
+    here = str(Path(__file__).parents[2])
+    path = [here, *(part for part in env.get("PYTHONPATH", "").split(os.pathsep) if part and part != here)]
+    return {**env, "PYTHONPATH": os.pathsep.join(path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
+def pytest_args(root: Path, files: list[Path]) -> list[str]:
+    off = [part for name in PLUGINS_OFF for part in ("-p", f"no:{name}")]
+    ini = Path(__file__).with_name("bench.ini")
+    head = ["-c", str(ini), f"--rootdir={root}", f"--confcutdir={root}", "--capture=no", "--import-mode=importlib"]
+    return [*head, "-q", "--continue-on-collection-errors", *off, "-p", "runner.scenario.plugin", *map(str, files)]
+
+
+def report_json(cases: list[CollectedCase], complaints: list[Complaint]) -> str:
+    return json.dumps({"cases": [asdict(c) for c in cases], "complaints": [asdict(c) for c in complaints]})
+
+
+def _run(argv: list[str], tests: str, shown_root: Path) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            argv, env=server_env(), stdin=subprocess.DEVNULL, capture_output=True, timeout=COLLECT_TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        sentence = f"Importing the scenarios ({tests}) took longer than {COLLECT_TIMEOUT} s; move work into functions."
+        raise BenchError(sentence, file=shown_root) from error
+
+
+def _told(complaints: list[Complaint], sealed_root: Path, shown_root: Path) -> BenchError:
+    errors = [
+        BenchError(c.sentence.replace(str(sealed_root), str(shown_root)), file=shown_root / c.file, line=c.line)
+        for c in complaints
+    ]
+    return errors[0] if len(errors) == 1 else BenchErrors(errors)

@@ -1,0 +1,233 @@
+"""One trial while it runs: what it knows, what it has recorded, and what ended it."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from _pytest.outcomes import Skipped
+
+from ..blobs import BlobStore
+from ..definition import Bench
+from ..manifest import Manifest, PlannedTrial
+from ..schema import MeasureSpec
+from .source import asks_later
+from .stops import GuardFailed, TrialFault, Verdict
+from .values import judge
+
+if TYPE_CHECKING:
+    from ..worlds.rules import Rules
+    from .agent import AgentHandle
+    from .evaluation import Evaluation
+    from .workspace import WorkspaceHandle
+
+Emit = Callable[..., None]
+ATTACH_LIMIT = 256 << 20
+DETAIL_LIMIT = 8000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a trial is given before it starts; nothing here changes while it runs."""
+
+    manifest: Manifest
+    planned: PlannedTrial
+    attempt: int
+    seed: int
+    bench: Bench
+    sealed: Path
+    axes: Mapping[str, Any]
+    blobs: BlobStore
+    rules: Rules
+    scratch: Path
+    deadline: float
+    """On time.monotonic()'s clock: the trial's wall limit."""
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        return self.manifest.plans[self.planned.plan] if self.manifest.plans else {}
+
+
+class LiveTrial:
+    workspace: WorkspaceHandle
+    agent: AgentHandle
+    evaluation: Evaluation
+
+    def __init__(self, setting: Setting, emit: Emit) -> None:
+        self.setting, self._emit = setting, emit
+        self.measures: dict[str, MeasureSpec] = {measure.key: measure for measure in setting.manifest.measures}
+        self.observed: dict[str, Any] = {}
+        self._seen: set[str] = set()
+        self.flags: list[str] = []
+        self.verdict: Verdict | None = None
+        self.phase, self._phase_began = "setup", time.monotonic()
+        self.asked = self.answered = 0
+
+    @property
+    def axes(self) -> Mapping[str, Any]:
+        return self.setting.axes
+
+    @property
+    def fixtures(self) -> Path:
+        return self.setting.sealed / "fixtures"
+
+    def scratch(self) -> Path:
+        self.setting.scratch.mkdir(exist_ok=True)
+        return self.setting.scratch
+
+    def emit(self, type: str, **fields: Any) -> None:
+        self._emit(type, trial=self.setting.planned.index, attempt=self.setting.attempt, **fields)
+
+    def enter(self, phase: str) -> None:
+        """Start a phase; the time of the one before it is journalled."""
+        now = time.monotonic()
+        if phase == self.phase:
+            return
+        self.emit("phase", phase=self.phase, seconds=round(now - self._phase_began, 6))
+        self.phase, self._phase_began = phase, now
+
+    @contextmanager
+    def during(self, phase: str) -> Iterator[None]:
+        before = self.phase
+        self.enter(phase)
+        yield
+        self.enter(before)  # on an exception the phase stays: it is where the trial ended
+
+    def remaining(self, timeout: float) -> float:
+        """Cut a timeout to what the trial's wall limit leaves."""
+        return max(0.001, min(timeout, self.setting.deadline - time.monotonic()))
+
+    def check_wall(self) -> None:
+        if time.monotonic() >= self.setting.deadline:
+            limit = self.setting.bench.timeouts.trial
+            raise self.fail("timeout", f"The trial reached its wall-clock limit of {limit:g} s.")
+
+    def flag(self, name: str) -> None:
+        if name not in self.flags:
+            self.flags.append(name)
+
+    def observe(self, key: str, value: Any) -> None:
+        kept, reason = judge(self.measures.get(key), key, value)
+        if key in self._seen:
+            self.flag("observed_twice")
+        self._seen.add(key)
+        if reason:
+            self.flag("invalid")
+        else:
+            self.observed[key] = kept
+        self.emit("observe", measure=key, value=kept, valid=not reason, reason=reason)
+
+    def guard(self, sentence: str, where: str) -> None:
+        """A guard failed: journalled at once, so that no handler in the scenario can undo it."""
+        late = self.asked > 0
+        if late:
+            self.flag("late_guard")
+        self.emit("guard", sentence=sentence, late=late, where=self._shown(where))
+        self._decide(Verdict("excluded", None, self.phase, sentence))
+
+    def attach(self, name: str, content: bytes, *, media: str, kind: str) -> None:
+        if not name or len(name) > 200:
+            raise ValueError("An artifact needs a name of 1 to 200 characters.")
+        if len(content) > ATTACH_LIMIT:
+            raise ValueError(f"The artifact {name!r} is larger than {ATTACH_LIMIT >> 20} MiB.")
+        kind = kind or ("diff" if content.startswith(b"diff --git ") else "attachment")
+        media = media or _media(content, kind)
+        self.emit("artifact", name=name, kind=kind, media=media, blob=self.store(content), size=len(content))
+
+    def store(self, content: bytes) -> str:
+        return self.setting.blobs.put(content)
+
+    def issue(self, severity: str, code: str, sentence: str, detail: str = "") -> None:
+        detail = self._shown(detail)[-DETAIL_LIMIT:]
+        self.emit("issue", severity=severity, phase=self.phase, code=code, sentence=sentence, detail=detail)
+
+    def fail(self, code: str, sentence: str, detail: str = "") -> TrialFault:
+        """Journal a fatal fault and give the exception that ends the scenario; later ones change nothing."""
+        self.issue("fatal", code, sentence, detail)
+        self._decide(Verdict.of_fault(code, self.phase, sentence))
+        return TrialFault(code, sentence, detail)
+
+    def raised(self, error: BaseException, when: str = "call") -> None:
+        """Take an exception that left the scenario, and decide what it makes of the trial (RUNNER's rule)."""
+        if isinstance(error, TrialFault | GuardFailed):
+            return
+        if isinstance(error, Skipped):
+            self._decide(Verdict("skipped", None, self.phase, error.msg or "The scenario skipped itself."))
+        elif isinstance(error, AssertionError) and not self.asked:
+            self.guard(_sentence(error), _where(error, self.setting.sealed))
+        elif self._evaluating(error):
+            self.fail("evaluation", f"The scenario raised while it evaluated: {_sentence(error)}", _trace(error))
+        else:
+            self.fail(
+                "scenario", f"The scenario raised before the agent had finished: {_sentence(error)}", _trace(error)
+            )
+
+    def _evaluating(self, error: BaseException) -> bool:
+        """Had the last request returned? An assert after any request is an evaluation in the wrong words."""
+        if not self.answered or self.asked > self.answered:
+            return False
+        return isinstance(error, AssertionError) or not asks_later(error, self.setting.sealed)
+
+    def _decide(self, verdict: Verdict) -> None:
+        if self.verdict is None:
+            self.verdict = verdict
+
+    def conclude(self) -> Verdict:
+        """The state a scenario that ran to its end earns, unless something decisive came before."""
+        missing = [key for key, measure in self.measures.items() if measure.required and key not in self.observed]
+        if self.verdict is None and missing:
+            self.fail("required", f"The required measure {missing[0]!r} was not observed.")
+        return self.verdict or Verdict("scored")
+
+    def outcome(self) -> tuple[str | None, float | None]:
+        """Give (outcome, headline) of a scored trial; a headline that was not observed is neither solved nor unsolved."""
+        headline = self.setting.manifest.headline()
+        value = None if headline is None else self.observed.get(headline.key)
+        if headline is None or headline.type != "bool":
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            return "measured", float(value) if number and value is not None else None
+        if value is None:
+            return None, None
+        solved = value is not (headline.objective == "minimize")
+        return ("solved" if solved else "unsolved"), float(value)
+
+    def _shown(self, text: str) -> str:
+        """Name files as the bench does; where it is sealed is nobody's business."""
+        return text.replace(f"{self.setting.sealed}/", "")
+
+
+def _media(content: bytes, kind: str) -> str:
+    if kind == "diff":
+        return "text/x-diff"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "application/octet-stream"
+    return "application/octet-stream" if b"\0" in content else "text/plain; charset=utf-8"
+
+
+def _sentence(error: BaseException) -> str:
+    said = str(error).strip().split("\n")[0][:500]
+    if isinstance(error, AssertionError):
+        return f"assert {said}" if said and not said.startswith("assert") else said or "an assert did not hold"
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _where(error: BaseException, root: Path) -> str:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(root))]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback without pytest's own frames above the scenario."""
+    tb = error.__traceback__
+    while tb is not None and (
+        "_pytest" in tb.tb_frame.f_code.co_filename or "pluggy" in tb.tb_frame.f_code.co_filename
+    ):
+        tb = tb.tb_next
+    return "".join(traceback.format_exception(type(error), error, tb))

@@ -1,0 +1,87 @@
+"""The pytest plugin of a server process: fixtures, marks, and a loop that serves trials instead of running items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .collecting import CollectedCase, Complaint
+from .current import current
+from .reporting import case_of, complaints_of, unnamed_id
+
+if TYPE_CHECKING:
+    from .agent import AgentHandle
+    from .evaluation import Evaluation
+    from .workspace import WorkspaceHandle
+
+Items = dict[tuple[str, str, str], pytest.Function]
+
+
+class Gathered:
+    """What one collection found, and what is to be done with it (`serve`), once pytest reaches its run loop."""
+
+    def __init__(self, root: Path, serve: Callable[[Gathered], None]) -> None:
+        self.root, self.serve = root, serve
+        self.items: Items = {}
+        self.cases: list[CollectedCase] = []
+        self.complaints: list[Complaint] = []
+
+    def pytest_make_parametrize_id(self, config: pytest.Config, val: object, argname: str) -> str:
+        return unnamed_id(argname)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            where = report.location[0] if report.location else report.nodeid
+            text = str(report.longrepr).strip()
+            self.complaints.append(Complaint(f"The file could not be imported:\n{text}", Path(where).as_posix()))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for item in session.items:
+            if not isinstance(item, pytest.Function):
+                continue
+            self.complaints.extend(found := list(complaints_of(item, self.root)))
+            if not found:
+                case = case_of(item, self.root)
+                self.cases.append(case)
+                self.items[case.key] = item
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.serve(self)
+        return True
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+        """Take the exception itself, before pytest turns it into text."""
+        if call.excinfo is not None:
+            current("a scenario").raised(call.excinfo.value, str(call.when))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "scenario(id): pins the scenario's id, whatever its file is called")
+    config.addinivalue_line("markers", "evaluation(mode, artifacts=, collect=): how this scenario is evaluated")
+
+
+@pytest.fixture
+def workspace() -> WorkspaceHandle:
+    return current("the workspace fixture").workspace
+
+
+@pytest.fixture
+def agent() -> AgentHandle:
+    return current("the agent fixture").agent
+
+
+@pytest.fixture
+def evaluation() -> Iterator[Evaluation]:
+    evaluation = current("the evaluation fixture").evaluation
+    yield evaluation
+    evaluation.finish()
+
+
+@pytest.fixture
+def tmp_path() -> Path:
+    """A folder of this trial's own, outside the world and away from the agent's temporary files."""
+    return current("tmp_path").scratch()

@@ -1,0 +1,118 @@
+"""Reading pytest's items: what a case is called, what its marks say, and what stops the bench."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..definition import MODES, Collect
+from .collecting import CollectedCase, Complaint
+
+UNNAMED = "\u0001"
+"""Stands in an id for a part the author did not name; positions are no names, they move when a row is added."""
+_counter = itertools.count()
+
+
+def unnamed_id(argname: str) -> str:
+    return f"{UNNAMED}{argname}{next(_counter)}"
+
+
+def case_of(item: pytest.Function, root: Path) -> CollectedCase:
+    code = inspect.unwrap(item.obj).__code__
+    callspec = getattr(item, "callspec", None)
+    params = {} if callspec is None else {name: _shown(value) for name, value in sorted(callspec.params.items())}
+    return CollectedCase(
+        file=item.path.relative_to(root).as_posix(),
+        line=code.co_firstlineno,
+        function=item.originalname,
+        pin=_pin(item),
+        case="" if callspec is None else callspec.id,
+        params=params,
+        doc=inspect.getdoc(item.obj) or "",
+        evaluation=_evaluation(item),
+        uses_evaluation="evaluation" in item.fixturenames,
+    )
+
+
+def complaints_of(item: pytest.Function, root: Path) -> Iterator[Complaint]:
+    code = inspect.unwrap(item.obj).__code__
+    file, line = item.path.relative_to(root).as_posix(), code.co_firstlineno
+    for sentence in (*_unfit(item), *_unknown_fixtures(item), *_bad_marks(item)):
+        yield Complaint(sentence, file, line)
+
+
+def _unfit(item: pytest.Function) -> Iterator[str]:
+    name = item.originalname
+    if inspect.iscoroutinefunction(item.obj) or inspect.isasyncgenfunction(item.obj):
+        yield f"{name} is an async function; write scenarios as plain functions."
+    elif inspect.isgeneratorfunction(item.obj):
+        yield f"{name} yields; write scenarios as plain functions."
+    callspec = getattr(item, "callspec", None)
+    if callspec is not None and UNNAMED in callspec.id:
+        yield f"A case of {name} has no id; name every parameter set with ids=[...] or pytest.param(..., id=...)."
+
+
+def _unknown_fixtures(item: pytest.Function) -> Iterator[str]:
+    known = item._fixtureinfo.name2fixturedefs
+    for name in item.fixturenames:
+        if name not in known and name != "request":
+            yield f"{item.originalname} asks for {name!r}, which is no fixture; there are workspace, agent, evaluation."
+
+
+def _bad_marks(item: pytest.Function) -> Iterator[str]:
+    for read, mark in ((_pin, "scenario"), (_evaluation, "evaluation")):
+        try:
+            read(item)
+        except ValueError as error:
+            yield f"The mark {mark} on {item.originalname} {error}."
+
+
+def _pin(item: pytest.Function) -> str | None:
+    mark = item.get_closest_marker("scenario")
+    if mark is None:
+        return None
+    pin = mark.kwargs.get("id")
+    if mark.args or set(mark.kwargs) != {"id"} or not isinstance(pin, str) or not pin.strip():
+        raise ValueError("must be written as pytest.mark.scenario(id='...')")
+    return pin
+
+
+def _evaluation(item: pytest.Function) -> dict[str, Any] | None:
+    mark = item.get_closest_marker("evaluation")
+    if mark is None:
+        return None
+    unknown = set(mark.kwargs) - {"mode", "artifacts", "collect"}
+    if unknown or len(mark.args) > 1:
+        raise ValueError("takes a mode, artifacts= and collect=, nothing else")
+    mode = mark.args[0] if mark.args else mark.kwargs.get("mode")
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"names the mode {mode!r}; it must be one of {', '.join(MODES)}")
+    found: dict[str, Any] = {} if mode is None else {"mode": mode}
+    if "artifacts" in mark.kwargs:
+        found["artifacts"] = _paths(mark.kwargs["artifacts"])
+    if "collect" in mark.kwargs:
+        found["collect"] = [_command(row) for row in mark.kwargs["collect"]]
+    return found
+
+
+def _paths(value: Any) -> list[str]:
+    if isinstance(value, str) or not all(isinstance(path, str) for path in value):
+        raise ValueError("must give artifacts as a list of paths")
+    return list(value)
+
+
+def _command(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        value = Collect(value)
+    if not isinstance(value, Collect) or not value.command.strip() or value.timeout <= 0:
+        raise ValueError("must give collect as a list of Collect('command', timeout=seconds)")
+    return {"command": value.command, "timeout": value.timeout}
+
+
+def _shown(value: Any) -> str:
+    return (value if isinstance(value, str) else repr(value))[:2000]

@@ -1,0 +1,68 @@
+"""The process that knows the scenarios: it imports them once, then reports them or runs trials of them.
+
+`python -m runner.scenario.server` with one of
+  --collect FILE --root R --tests GLOB   write down what there is
+  --serve FD --run-dir DIR               fork a child for every job that comes over the socket FD
+  --once FD --run-dir DIR --job JSON     run one trial in this very process, events to the pipe FD
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .collecting import pytest_args, report_json, scenario_files
+from .plugin import Gathered
+
+
+def main(argv: list[str] | None = None) -> int:
+    options = _parser().parse_args(argv)
+    sys.dont_write_bytecode = True  # the sealed bench is read-only
+    if options.collect is not None:
+        return _collect(options.root.resolve(), options.tests, options.collect)
+    from .serving import once, serve
+
+    if options.once is not None:
+        return once(options.run_dir, options.once, json.loads(options.job))
+    return serve(options.run_dir, options.serve)
+
+
+def run_pytest(root: Path, files: list[Path], serve: Callable[[Gathered], None]) -> int:
+    """Let pytest collect the files; it then calls `serve` where it would otherwise run them."""
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    sys.path[:0] = [str(root / "tests"), str(root)]
+    gathered = Gathered(root, serve)
+    return int(pytest.main(pytest_args(root, files), plugins=[gathered]))
+
+
+def _collect(root: Path, tests: str, answer: Path) -> int:
+    def report(gathered: Gathered) -> None:
+        aside = answer.with_suffix(".new")
+        aside.write_text(report_json(gathered.cases, gathered.complaints), encoding="utf-8")
+        aside.replace(answer)
+
+    run_pytest(root, scenario_files(root, tests), report)
+    return 0 if answer.exists() else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="runner.scenario.server")
+    parser.add_argument("--collect", type=Path)
+    parser.add_argument("--serve", type=int)
+    parser.add_argument("--once", type=int)
+    parser.add_argument("--root", type=Path)
+    parser.add_argument("--tests")
+    parser.add_argument("--run-dir", type=Path)
+    parser.add_argument("--job")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
