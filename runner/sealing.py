@@ -90,7 +90,7 @@ def world_source(bench: Bench) -> Path | None:
     source = (bench.root / bench.workspace.source).resolve()
     if not source.is_dir():
         raise BenchError(
-            f"The workspace {bench.workspace.source!r} is no folder; make it, or declare workspace=None (an empty world).",
+            f"The workspace {bench.workspace.source!r} is no folder; make it, or declare workspace=None.",
             file=bench.file,
         )
     if bench.root.is_relative_to(source):

@@ -1,0 +1,188 @@
+"""Read scenario sources before money is spent: unknown ids, literals of the wrong type, asserts in the wrong place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from .errors import BenchError, BenchErrors
+from .schema import MeasureSpec
+
+_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+_NEVER_A_VALUE = (
+    ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda,
+)  # fmt: skip
+_WANTED = {"bool": "True or False", "int": "a whole number", "float": "a number", "text": "text"}
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What a file calls the runner's words: it may import them under other names."""
+
+    observe: frozenset[str]
+    bench: frozenset[str]
+    modules: frozenset[str]
+
+
+def check_sources(
+    root: Path, measures: Sequence[MeasureSpec], axes: Collection[str], *, shown_root: Path | None = None
+) -> None:
+    """Check every .py below tests/; all faults are told at once, with the paths of `shown_root`."""
+    errors: list[BenchError] = []
+    for file in sorted((root / "tests").rglob("*.py")):
+        shown = (shown_root or root) / file.relative_to(root)
+        errors += check_source(file.read_bytes(), shown, measures, axes)
+    if errors:
+        raise errors[0] if len(errors) == 1 else BenchErrors(errors)
+
+
+def check_source(source: bytes, file: Path, measures: Sequence[MeasureSpec], axes: Collection[str]) -> list[BenchError]:
+    """Give the faults of one file; one that is no Python is left to the collection, which has the traceback."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return []
+    names = _names(tree)
+    found = [*_calls(tree, names, {measure.key: measure for measure in measures}, axes), *_late_asserts(tree)]
+    return [BenchError(sentence, file=file, line=line) for line, sentence in sorted(found)]
+
+
+def _names(tree: ast.Module) -> _Names:
+    observe: set[str] = set()
+    bench: set[str] = set()
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "runner" and not node.level:
+            for alias in node.names:
+                {"observe": observe, "bench": bench}.get(alias.name, set()).add(alias.asname or alias.name)
+        elif isinstance(node, ast.Import):
+            modules.update(alias.asname or alias.name for alias in node.names if alias.name == "runner")
+    return _Names(frozenset(observe), frozenset(bench), frozenset(modules))
+
+
+def _calls(
+    tree: ast.Module, names: _Names, measures: dict[str, MeasureSpec], axes: Collection[str]
+) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        if _is_word(node.func, "observe", names.observe, names.modules):
+            yield from ((node.lineno, sentence) for sentence in _observe_faults(node, measures))
+        elif (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "axis"
+            and _is_word(node.func.value, "bench", names.bench, names.modules)
+        ):
+            yield from ((node.lineno, sentence) for sentence in _axis_faults(node, axes))
+
+
+def _is_word(node: ast.expr, word: str, known: frozenset[str], modules: frozenset[str]) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in known
+    return isinstance(node, ast.Attribute) and node.attr == word and getattr(node.value, "id", None) in modules
+
+
+def _arguments(call: ast.Call, *names: str) -> list[ast.expr | None] | None:
+    """Give the named arguments in order; None when a star hides what is passed."""
+    if any(isinstance(arg, ast.Starred) for arg in call.args) or any(key.arg is None for key in call.keywords):
+        return None
+    keywords = {key.arg: key.value for key in call.keywords}
+    given = [*call.args, *([None] * len(names))][: len(names)]
+    return [value or keywords.get(name) for name, value in zip(names, given, strict=True)]
+
+
+def _observe_faults(call: ast.Call, measures: dict[str, MeasureSpec]) -> Iterator[str]:
+    arguments = _arguments(call, "measure", "value")
+    if arguments is None:
+        return
+    key, value = arguments
+    if key is None or value is None or len(call.args) + len(call.keywords) != 2:
+        yield "observe takes a measure id and a value."
+    elif isinstance(key, ast.Constant) and (not isinstance(key.value, str) or key.value not in measures):
+        yield f"The schema declares no measure {key.value!r}; {_advice(str(key.value), measures)}"
+    elif isinstance(key, ast.Constant) and isinstance(key.value, str):
+        yield from (f"The measure {key.value!r} {fault}." for fault in _value_faults(value, measures[key.value]))
+
+
+def _axis_faults(call: ast.Call, axes: Collection[str]) -> Iterator[str]:
+    (name,) = _arguments(call, "name") or [None]
+    if isinstance(name, ast.Constant) and name.value not in axes:
+        yield f"The matrix has no axis {name.value!r}; {_advice(str(name.value), axes)}"
+
+
+def _advice(name: str, known: Collection[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known) or 'none'}."
+
+
+def _value_faults(value: ast.expr, measure: MeasureSpec) -> Iterator[str]:
+    """Judge only what the source itself decides; a call's result is judged when it is observed."""
+    if isinstance(value, ast.IfExp):
+        yield from _value_faults(value.body, measure)
+        yield from _value_faults(value.orelse, measure)
+        return
+    known, literal = _literal(value)
+    if known and not _fits(literal, measure):
+        yield f"is {_wanted(measure)}, not {ast.unparse(value)}"
+
+
+def _literal(value: ast.expr) -> tuple[bool, Any]:
+    if isinstance(value, ast.Constant):
+        return True, value.value
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
+        return True, True
+    if isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
+        return True, value.operand.value
+    if isinstance(value, ast.JoinedStr):
+        return True, _SomeText()
+    return (True, ...) if isinstance(value, _NEVER_A_VALUE) else (False, None)
+
+
+class _SomeText(str):
+    """The result of an f-string: text, but nobody knows which."""
+
+
+def _fits(value: Any, measure: MeasureSpec) -> bool:
+    if measure.type == "category":
+        return isinstance(value, _SomeText) or value in measure.categories
+    if measure.type == "text":
+        return isinstance(value, str)
+    if measure.type == "bool":
+        return isinstance(value, bool)
+    allowed = int if measure.type == "int" else (int, float)
+    return isinstance(value, allowed) and not isinstance(value, bool)
+
+
+def _wanted(measure: MeasureSpec) -> str:
+    return _WANTED.get(measure.type) or f"one of {', '.join(map(repr, measure.categories))}"
+
+
+def _late_asserts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Find asserts below the first `agent.request` of their scenario: what comes after is measuring, not guarding."""
+    for function in ast.walk(tree):
+        if not isinstance(function, _FUNCTION) or not function.name.startswith("bench_"):
+            continue
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and _is_request(node)]
+        requests = [(node.lineno, node.col_offset) for node in calls]
+        for node in ast.walk(function):
+            if requests and isinstance(node, ast.Assert) and (node.lineno, node.col_offset) > min(requests):
+                yield (
+                    node.lineno,
+                    (
+                        "A bare assert after agent.request would make a bad result an error; "
+                        "use observe(...) to record it, or expect(...) to guard the experiment."
+                    ),
+                )
+
+
+def _is_request(node: ast.Call) -> bool:
+    return (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "request"
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "agent"
+    )
