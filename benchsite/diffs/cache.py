@@ -1,0 +1,59 @@
+"""Answers kept as files by key. Losing them loses only time; they hold numbers and class names, never text."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from runner.digests import digest
+
+SWEEP_EVERY = 200
+
+
+class Cache:
+    """A size-capped folder of JSON. `root` None keeps nothing."""
+
+    def __init__(self, root: Path | None, limit: int = 256_000_000) -> None:
+        self.root, self.limit = root, limit
+        self._puts = 0
+
+    def get(self, key: list[Any], make: Callable[[], Any]) -> Any:
+        """Give the answer for a key, made and kept where it is not there yet."""
+        if self.root is None:
+            return make()
+        name = digest(key)
+        path = self.root / name[:2] / name
+        try:
+            return json.loads(zlib.decompress(path.read_bytes()))
+        except (OSError, ValueError, zlib.error):
+            answer = make()
+            self._put(path, answer)
+            return answer
+
+    def _put(self, path: Path, answer: Any) -> None:
+        """Write beside and rename; a full disk must cost a page nothing but the next reading's time."""
+        beside = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(zlib.compress(json.dumps(answer, separators=(",", ":")).encode(), 1))
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+        self._puts += 1
+        if self._puts % SWEEP_EVERY == 0:
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Remove the oldest answers until the rest fits the limit."""
+        if self.root is None:
+            return
+        kept = sorted(((p.stat().st_mtime, p.stat().st_size, p) for p in self.root.glob("??/*")), reverse=True)
+        total = 0
+        for _, size, path in kept:
+            total += size
+            if total > self.limit:
+                path.unlink(missing_ok=True)
