@@ -1,0 +1,62 @@
+"""Pins: what was really applied in each cell, agent version included. No secret value enters a pin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from . import templates
+from .definition import Bench, Command
+from .errors import AgentMissing, BenchError
+from .manifest import Cell
+from .matrix import agent_of, real_axes
+
+if TYPE_CHECKING:
+    from .agents import Probe, Resolved
+
+
+@dataclass(frozen=True)
+class Pinned:
+    cells: tuple[Cell, ...]
+    agents: dict[str, str]
+    """Agent name -> adapter."""
+
+
+def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: bool = True) -> Pinned:
+    """Probe each agent once and pin every cell; an agent that is not there stops the run before it begins."""
+    from .agents import resolve
+
+    probes: dict[tuple[str, ...], Probe] = {}
+    pinned, kinds = [], {}
+    for cell in cells:
+        axes = real_axes(bench, cell.id)
+        agent = resolve(bench.agents, agent_of(bench, axes))
+        kinds[agent.name] = agent.kind
+        key = _probe_key(agent, axes)
+        if key not in probes:
+            probes[key] = _probe(bench, agent, axes, probe)
+        pin = {"agent": agent.name, **agent.module.pin(agent.spec, cell.axes, probes[key]), "axes": cell.axes}
+        pinned.append(replace(cell, pin=pin, isolation=isolation))
+    return Pinned(tuple(pinned), kinds)
+
+
+def _probe_key(agent: Resolved, axes: Mapping[str, Any]) -> tuple[str, ...]:
+    """Probing starts a program: once for each agent, and for each command line its template really makes."""
+    if not isinstance(agent.spec, Command):
+        return (agent.name,)
+    names = templates.placeholders(agent.spec.version) + templates.placeholders(agent.spec.template)
+    return (agent.name, *(str(axes.get(name)) for name in names))
+
+
+def _probe(bench: Bench, agent: Resolved, axes: Mapping[str, Any], probe: bool) -> Probe:
+    from .agents import Probe
+
+    if not probe:
+        return Probe("")
+    try:
+        return agent.module.probe(agent.spec, axes)
+    except AgentMissing as error:
+        raise AgentMissing(f"{bench.file}: The agent {agent.name!r} cannot be run. {error}") from error
+    except BenchError as error:
+        raise BenchError(f"The agent {agent.name!r}: {error.sentence}", file=error.file or bench.file) from error

@@ -1,0 +1,169 @@
+"""`prepare`: everything that can be known before money is spent, and the manifest of a run that could start now."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ulid import ULID
+
+from . import planning
+from .blobs import BlobStore
+from .define import parse_money
+from .definition import ISOLATION, Bench, Command, Workspace, parse_size
+from .digests import canonical
+from .dotbench import dot_bench
+from .errors import BenchError
+from .hashes import definition_hashes
+from .host import harness_facts, host_facts
+from .journal import now
+from .load import load_bench
+from .manifest import Manifest
+from .matrix import expand_bench
+from .pins import Pinned, pin_cells
+from .plans import EvaluationRequest, Plan, resolve
+from .schema_source import extract
+from .sealing import Sealed, seal
+from .static_check import check_sources
+from .stubs import write_stubs
+from .suite_probe import try_suite
+
+if TYPE_CHECKING:
+    from .environments.base import Environment
+    from .scenario.collecting import CollectedCase
+
+SEED_BITS = 31
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that has everything but its folder. `environment` is the name of the one that was chosen."""
+
+    bench: Bench
+    sealed: Sealed
+    manifest: Manifest
+    environment: str
+    warnings: tuple[str, ...] = ()
+
+
+def prepare(
+    folder: Path | str,
+    *,
+    trials: int | None = None,
+    environment: str | None = None,
+    evaluation: str | EvaluationRequest | None = None,
+    seed: int | None = None,
+    agents: Sequence[str] | None = None,
+    probe: bool = True,
+) -> Prepared:
+    """Check a bench whole and plan a run of it. `agents` replaces the values of the axis `agent`."""
+    from .environments import choose
+    from .scenario.collecting import collect
+
+    bench = _overridden(load_bench(Path(folder)), trials, agents)
+    measures = extract(bench.schema, bench.file)
+    axes, cells = expand_bench(bench)
+    sealed = seal(bench)
+    store = dot_bench(bench.root)
+    write_stubs(store, measures, axes)
+    check_sources(sealed.root, measures, [axis.name for axis in axes], shown_root=bench.root)
+    collected = collect(sealed.root, bench.tests, bench.root)
+    if not collected.cases:
+        raise BenchError(f"No scenario found: no file of {bench.tests!r} holds a bench_* function.", file=bench.root)
+    blobs = BlobStore(store / "blobs")
+    scenarios, firsts = planning.scenarios(bench, sealed, collected.cases, blobs)
+    chosen = choose(environment or bench.environment, bench.isolation, bench.network)
+    plans, numbers = _plans(bench, firsts, chosen, EvaluationRequest.of(evaluation))
+    pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
+    warnings = [*_warnings(bench, chosen, pinned, sealed), *(try_suite(bench, sealed, chosen) if probe else ())]
+    rows = planning.rows(len(cells), scenarios, numbers, bench.trials)
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
+    manifest = Manifest(
+        run=str(ULID()),
+        created_at=now(),
+        bench=bench.name,
+        version=bench.version,
+        measures=measures,
+        axes=axes,
+        cells=pinned.cells,
+        scenarios=scenarios,
+        rows=rows,
+        hashes=definition_hashes(bench, measures, sealed),
+        plans=plans,
+        title=bench.title,
+        readme=_readme(sealed, blobs),
+        template=_template(bench, sealed, blobs),
+        isolation=chosen.isolation,
+        environment=chosen.name,
+        network=asdict(bench.network),
+        evaluation=EvaluationRequest.of(evaluation).mode or bench.evaluation,
+        retain=bench.workspace.retain if bench.workspace else Workspace().retain,
+        trials_per_cell=bench.trials,
+        limits=_limits(bench),
+        seed=seed,
+        order=planning.order(rows, seed),
+        harness={**harness_facts(), "environment": f"{chosen.name} {chosen.version()}".strip()},
+        host=host_facts(),
+        sealed=sealed.digest,
+    )
+    return Prepared(bench, sealed, manifest, chosen.name, tuple(warnings))
+
+
+def _overridden(bench: Bench, trials: int | None, agents: Sequence[str] | None) -> Bench:
+    if trials is not None:
+        if trials < 1:
+            raise BenchError(f"trials={trials} is not a whole number of at least 1.")
+        bench = replace(bench, trials=trials)
+    return with_agents(bench, agents) if agents else bench
+
+
+def with_agents(bench: Bench, agents: Sequence[str]) -> Bench:
+    """Run other agents over the same matrix, `oracle` and `noop` among them."""
+    return replace(bench, matrix={**bench.matrix, "agent": list(agents)})
+
+
+def _plans(
+    bench: Bench, firsts: Sequence[CollectedCase], chosen: Environment, request: EvaluationRequest
+) -> tuple[tuple[Plan, ...], list[int]]:
+    """Give the distinct plans, and for each scenario the position of its own."""
+    plans: dict[bytes, Plan] = {}
+    keys = []
+    for case in firsts:
+        plan = resolve(bench, case, chosen, request)
+        plans.setdefault(canonical(plan), plan)
+        keys.append(canonical(plan))
+    positions = list(plans)
+    return tuple(plans.values()), [positions.index(key) for key in keys]
+
+
+def _limits(bench: Bench) -> dict[str, Any]:
+    budget = {"trial": parse_money(bench.budget.trial), "total": parse_money(bench.budget.total)}
+    return {"timeouts": asdict(bench.timeouts), "budget": budget, "retries": bench.retries}
+
+
+def _readme(sealed: Sealed, blobs: BlobStore) -> str | None:
+    return blobs.put_file(sealed.root / "README.md") if "README.md" in sealed.files else None
+
+
+def _template(bench: Bench, sealed: Sealed, blobs: BlobStore) -> str | None:
+    """Keep the world's files as blobs: the side before a change can then be shown wherever the run goes."""
+    from .worlds.tree import store_tree
+
+    if bench.workspace is None or sealed.world is None:
+        return None
+    return store_tree(sealed.world, blobs, parse_size(bench.workspace.capture.max_bytes)).store(blobs)
+
+
+def _warnings(bench: Bench, chosen: Environment, pinned: Pinned, sealed: Sealed) -> list[str]:
+    found = []
+    if chosen.isolation == ISOLATION[0]:
+        hidden = " and fixtures/ are" if sealed.fixtures else " is"
+        found.append(f"isolation: none. The environment {chosen.name!r} hides nothing: the bench{hidden} within reach.")
+    if parse_money(bench.budget.trial) or parse_money(bench.budget.total):
+        unknown = [name for name in pinned.agents if isinstance(bench.agents.get(name), Command)]
+        if unknown:
+            found.append(f"The budget is not enforced for {', '.join(unknown)}: what a command costs is unknown.")
+    return found
