@@ -1,0 +1,110 @@
+"""The same comparison per scenario: a pooled figure hides who wins where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .leaderboard import Board, MeasureFacts
+from .matrix import Matrix, Row, Square
+from .subjects import CellFacts
+from .words import listed
+
+PANELS = 12
+LINES = 8
+
+
+@dataclass(frozen=True)
+class Line:
+    cell: CellFacts
+    square: Square | None
+    lo: float | None
+    hi: float | None
+    best: bool
+
+
+@dataclass(frozen=True)
+class Panel:
+    slug: str
+    name: str
+    lines: tuple[Line, ...]
+    words: str
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """`left` and `hidden` say how many scenarios and cells the panels don't show."""
+
+    panels: tuple[Panel, ...]
+    sentence: str
+    scale: tuple[float, float]
+    left: int
+    hidden: int
+
+
+def breakdown(table: Board, grid: Matrix, *, every: bool = False) -> Breakdown:
+    order = [place.cell for place in table.places] or list(grid.cells)
+    shown = order[:LINES]
+    columns = {cell.id: position for position, cell in enumerate(grid.cells)}
+    rows = grid.rows if every else grid.rows[:PANELS]
+    panels = tuple(_panel(row, shown, columns, grid.measure) for row in rows)
+    sentence = wins_and_losses(table, grid.rows, columns)
+    return Breakdown(panels, sentence, _scale(grid), grid.total_rows - len(rows), len(order) - len(shown))
+
+
+def _scale(grid: Matrix) -> tuple[float, float]:
+    if grid.measure.type in ("bool", "category"):
+        return (0.0, 1.0)
+    values = [square.value for row in grid.rows for square in row.squares if square and square.value is not None]
+    low, high = min([0.0, *values]), max(values, default=1.0)
+    return (low, high if high > low else low + 1)
+
+
+def _panel(row: Row, cells: Sequence[CellFacts], columns: Mapping[int, int], measure: MeasureFacts) -> Panel:
+    from runner.statistics import rate_interval
+
+    squares = [row.squares[columns[cell.id]] if cell.id in columns else None for cell in cells]
+    top = min((measure.badness(square.value) for square in squares if square), default=float("inf"))
+    lines = []
+    for cell, square in zip(cells, squares, strict=True):
+        wilson = rate_interval(square.k or 0, square.n) if square and measure.rate else None
+        best = bool(square and square.value is not None and measure.badness(square.value) == top)
+        lines.append(Line(cell, square, wilson[0] if wilson else None, wilson[1] if wilson else None, best))
+    return Panel(row.slug, row.name, tuple(lines), _words(lines))
+
+
+def _words(lines: Sequence[Line]) -> str:
+    seen = [line for line in lines if line.square and line.square.value is not None]
+    if not seen:
+        return "nothing scored here"
+    best = [line.cell.title for line in seen if line.best]
+    if len(best) == len(seen) and len(seen) > 1:
+        return "all the same here"
+    return f"best: {listed(best, 2)}"
+
+
+def wins_and_losses(table: Board, rows: Sequence[Row], columns: Mapping[int, int]) -> str:
+    """Say where the leader does not lead: `A wins overall, but loses on merge to B (2/10 against 9/10)`."""
+    leader = table.best
+    if leader is None or len(table.places) < 2 or not table.measure.pooled:
+        return ""
+    lost = [words for row in rows if (words := _loss(table, row, columns))]
+    if not lost:
+        return f"{leader.cell.title} leads overall and is beaten on no scenario." if len(rows) > 1 else ""
+    return f"{leader.cell.title} wins overall, but loses on {listed(lost)}."
+
+
+def _loss(table: Board, row: Row, columns: Mapping[int, int]) -> str:
+    measure = table.measure
+    mine = row.squares[columns[table.places[0].cell.id]]
+    others = [
+        (measure.badness(square.value), place.cell.title, square)
+        for place in table.places[1:]
+        if (square := row.squares[columns[place.cell.id]]) and square.value is not None
+    ]
+    if not mine or mine.value is None or not others:
+        return ""
+    worst_first = min(others, key=lambda other: other[0])
+    if worst_first[0] >= measure.badness(mine.value):
+        return ""
+    return f"{row.name} to {worst_first[1]} ({mine.text} against {worst_first[2].text})"

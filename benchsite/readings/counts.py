@@ -1,0 +1,110 @@
+"""What became of planned trials, added up from slots: the numbers that every table and link is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Q
+
+from runner.faults import FAULTS
+from runner.statistics import POLICIES, rate_interval
+
+ERRORS = ("run_error", "eval_error")
+UNDONE = ("queued", "running", "cancelled", "skipped", "not_run")
+DEFAULT_POLICY = "scored/1"
+SUBJECT_FAULTS = tuple(code for code, row in FAULTS.items() if row.door == "subject" and row.state == "run_error")
+
+
+@dataclass
+class Counts:
+    """A sum over slots. `states` holds states and outcomes without zeros; cost and seconds are None while unknown."""
+
+    planned: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    cost: float | None = None
+    seconds: float | None = None
+    tokens: int | None = None
+
+    def add(self, slot: Slot) -> None:
+        self.planned += slot.planned
+        self.states.update(slot.states)
+        self.faults.update(slot.faults)
+        self.cost = plus(self.cost, slot.cost)
+        self.seconds = plus(self.seconds, slot.seconds)
+        self.tokens = plus(self.tokens, slot.tokens)
+
+    @property
+    def k(self) -> int:
+        return self.states["solved"]
+
+    @property
+    def scored(self) -> int:
+        return self.states["scored"]
+
+    @property
+    def errors(self) -> int:
+        return sum(self.states[state] for state in ERRORS)
+
+    @property
+    def excluded(self) -> int:
+        return self.states["excluded"]
+
+    @property
+    def undone(self) -> int:
+        return sum(self.states[state] for state in UNDONE)
+
+    def n(self, policy: str = DEFAULT_POLICY) -> int:
+        """Trials that count for a boolean headline under a policy."""
+        if POLICIES[policy].errors_fail:
+            return self.scored + sum(self.faults[code] for code in SUBJECT_FAULTS)
+        return self.states["solved"] + self.states["unsolved"]
+
+    def rate(self, policy: str = DEFAULT_POLICY) -> float | None:
+        n = self.n(policy)
+        return self.k / n if n else None
+
+    def interval(self, policy: str = DEFAULT_POLICY) -> tuple[float, float] | None:
+        return rate_interval(self.k, self.n(policy))
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    cell: int
+    scenario: int
+    case: int
+    planned: int
+    states: dict[str, int]
+    faults: dict[str, int]
+    cost: float | None
+    seconds: float | None
+    tokens: int | None
+
+
+SLOT_FIELDS = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens")
+
+
+def read_slots(query: Any) -> list[Slot]:
+    return [Slot(*row) for row in query.order_by("id").values_list(*SLOT_FIELDS)]
+
+
+def total(slots: Iterable[Slot]) -> Counts:
+    counts = Counts()
+    for slot in slots:
+        counts.add(slot)
+    return counts
+
+
+def plus(a: Any, b: Any) -> Any:
+    """Add what is known; None is unknown, never 0."""
+    return b if a is None else a if b is None else a + b
+
+
+def counted(policy: str) -> Q:
+    """The condition that a trial counts for the headline under a policy: what a link from n must show."""
+    if POLICIES[policy].errors_fail:
+        return Q(state="scored") | Q(state="run_error", fault__in=SUBJECT_FAULTS)
+    return Q(state="scored") & (Q(headline__isnull=False) | ~Q(outcome=""))

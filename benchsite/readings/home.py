@@ -1,0 +1,185 @@
+"""The front page and the two lists: benches with where they stand, and runs as they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, F, Max, Q
+
+from benchsite.benches.models import Bench, Measure
+from benchsite.runs.models import Run, Standing
+
+from .counts import DEFAULT_POLICY
+from .leaderboard import MeasureFacts, measures_of
+from .subjects import axis_order
+
+BENCHES = 100
+RECENT = 12
+PAGE = 50
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """A run's trials as parts of what was planned, for the bar and its words."""
+
+    planned: int
+    scored: int
+    excluded: int
+    errors: int
+    live: int
+
+    @property
+    def share(self) -> float | None:
+        return self.scored / self.planned if self.planned else None
+
+    @property
+    def rest(self) -> int:
+        return self.planned - self.scored - self.excluded - self.errors - self.live
+
+
+def coverage(counts: dict[str, int]) -> Coverage:
+    return Coverage(
+        planned=counts.get("planned", 0),
+        scored=counts.get("scored", 0),
+        excluded=counts.get("excluded", 0),
+        errors=counts.get("run_error", 0) + counts.get("eval_error", 0),
+        live=counts.get("running", 0) + counts.get("queued", 0),
+    )
+
+
+@dataclass(frozen=True)
+class Best:
+    """Who leads a run's headline. `share` others stand level with it."""
+
+    title: str
+    measure: MeasureFacts
+    macro: float
+    lo: float | None
+    hi: float | None
+    level: int
+
+
+@dataclass(frozen=True)
+class BenchLine:
+    bench: Bench
+    runs: int
+    latest: Run | None
+    coverage: Coverage | None
+    best: Best | None
+
+
+@dataclass(frozen=True)
+class RunLine:
+    run: Run
+    coverage: Coverage
+
+
+@dataclass(frozen=True)
+class HomePage:
+    benches: tuple[BenchLine, ...]
+    bench_total: int
+    recent: tuple[RunLine, ...]
+    running: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class BenchesPage:
+    benches: tuple[BenchLine, ...]
+    total: int
+    next: int | None
+
+
+@dataclass(frozen=True)
+class RunsPage:
+    rows: tuple[RunLine, ...]
+    total: int
+    next: int | None
+    state: str
+    verdict: str
+
+
+def home_page(benches: Any, runs: Any) -> HomePage:
+    """`benches` and `runs`: those the reader may see."""
+    lines = bench_lines(benches, runs, 0, BENCHES)
+    flags = runs.aggregate(
+        running=Count("pk", filter=Q(state=Run.State.RUNNING)),
+        waiting=Count("pk", filter=Q(verdict=Run.Verdict.SUBMITTED)),
+    )
+    recent = run_lines(runs.select_related("bench", "by").order_by("-id")[:RECENT])
+    total = len(lines) if len(lines) < BENCHES else benches.count()
+    return HomePage(lines, total, recent, flags["running"], flags["waiting"])
+
+
+def benches_page(benches: Any, runs: Any, start: int) -> BenchesPage:
+    total = benches.count()
+    lines = bench_lines(benches, runs, start, PAGE)
+    return BenchesPage(lines, total, start + PAGE if start + PAGE < total else None)
+
+
+def runs_page(runs: Any, *, state: str, verdict: str, before: int) -> RunsPage:
+    found = runs
+    if state:
+        found = found.filter(state=state)
+    if verdict:
+        found = found.filter(verdict=verdict)
+    page = found.filter(pk__lt=before) if before else found
+    rows = list(page.select_related("bench", "by").order_by("-id")[: PAGE + 1])
+    following = rows[PAGE - 1].pk if len(rows) > PAGE else None
+    return RunsPage(run_lines(rows[:PAGE]), found.count(), following, state, verdict)
+
+
+def run_lines(runs: Iterable[Run]) -> tuple[RunLine, ...]:
+    return tuple(RunLine(run, coverage(run.counts)) for run in runs)
+
+
+def bench_lines(benches: Any, runs: Any, start: int, limit: int) -> tuple[BenchLine, ...]:
+    """Benches with the latest run that counts, the most recently active first."""
+    counted = Q(runs__in=runs.counted().values("pk"))
+    seen = Q(runs__in=runs.values("pk"))
+    ordered = benches.annotate(
+        many=Count("runs", filter=seen, distinct=True), latest=Max("runs__id", filter=counted)
+    ).order_by(F("latest").desc(nulls_last=True), "owner", "name")
+    rows = list(ordered[start : start + limit])
+    latest = Run.objects.select_related("version").in_bulk([row.latest for row in rows if row.latest])
+    leaders = best_of(list(latest.values()))
+    return tuple(
+        BenchLine(
+            bench=row,
+            runs=row.many,
+            latest=latest.get(row.latest),
+            coverage=coverage(latest[row.latest].counts) if row.latest in latest else None,
+            best=leaders.get(row.latest),
+        )
+        for row in rows
+    )
+
+
+def best_of(runs: Sequence[Run]) -> dict[int, Best]:
+    """The leader of each run's headline under the default policy; two queries for all of them."""
+    rows = Measure.objects.filter(version__in={run.version_id for run in runs}, headline=True)
+    headlines = {row.version_id: measures_of([row])[0] for row in rows}
+    wanted = [measure.id for measure in headlines.values() if measure.pooled]
+    standings = Standing.objects.filter(run__in=runs, policy=DEFAULT_POLICY, measure__in=wanted, macro__isnull=False)
+    by_run: dict[int, list[Any]] = {}
+    for row in standings.select_related("cell__subject"):
+        by_run.setdefault(row.run_id, []).append(row)
+    return {run.pk: _best(headlines[run.version_id], by_run[run.pk]) for run in runs if run.pk in by_run}
+
+
+def _best(measure: MeasureFacts, rows: list[Any]) -> Best:
+    rows.sort(key=lambda row: (measure.badness(row.macro), row.cell.ordinal))
+    top = rows[0]
+    varying = _varying([row.cell.subject.axes for row in rows])
+    axes = top.cell.subject.axes
+    title = " · ".join(axes[name] for name in sorted(varying, key=axis_order) if name in axes)
+    level = sum(row.macro == top.macro for row in rows) - 1
+    return Best(title or top.cell.name, measure, top.macro, top.lo, top.hi, level)
+
+
+def _varying(axes: list[dict[str, str]]) -> list[str]:
+    if len(axes) == 1:
+        return list(axes[0])
+    return [name for name in {key for of in axes for key in of} if len({of.get(name) for of in axes}) > 1]

@@ -1,0 +1,174 @@
+"""Who did best, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.statistics import POLICIES, words
+
+from .counts import Counts
+from .subjects import CellFacts
+from .words import bounds, count, figure, listed
+
+
+@dataclass(frozen=True)
+class MeasureFacts:
+    id: int
+    key: str
+    type: str
+    label: str
+    unit: str
+    objective: str
+    headline: bool
+    worst: float | None
+    description: str
+    reducer: str
+
+    @property
+    def name(self) -> str:
+        return self.label or self.key
+
+    @property
+    def rate(self) -> bool:
+        return self.type == "bool"
+
+    @property
+    def pooled(self) -> bool:
+        """Categories and texts have shares, no standing."""
+        return self.type in ("bool", "int", "float")
+
+    def badness(self, value: float | None) -> float:
+        """Sort key, best first; what is missing comes last."""
+        if value is None:
+            return float("inf")
+        target = re.fullmatch(r"target\((.+)\)", self.objective)
+        if target:
+            return abs(value - float(target[1]))
+        return value if self.objective == "minimize" else -value
+
+
+@dataclass(frozen=True)
+class Place:
+    """One row of a leaderboard. `k` of `n` is the micro figure; `few` are the words that stand beside it."""
+
+    cell: CellFacts
+    macro: float | None
+    lo: float | None
+    hi: float | None
+    clusters: int
+    rank_lo: int | None
+    rank_hi: int | None
+    k: float | None
+    n: int
+    planned: int
+    counts: Counts
+    few: tuple[str, ...]
+    run: str = ""
+    label: int = 0
+
+    @property
+    def micro(self) -> float | None:
+        return self.k / self.n if self.k is not None and self.n else None
+
+    @property
+    def mean_cost(self) -> float | None:
+        return self._mean(self.counts.cost)
+
+    @property
+    def mean_seconds(self) -> float | None:
+        return self._mean(self.counts.seconds)
+
+    def _mean(self, total: float | None) -> float | None:
+        tried = self.counts.planned - self.counts.undone
+        return total / tried if total is not None and tried > 0 else None
+
+
+@dataclass(frozen=True)
+class Board:
+    measure: MeasureFacts
+    policy: str
+    note: str
+    places: tuple[Place, ...]
+    scale: tuple[float, float]
+    one_run: bool = True
+
+    @property
+    def best(self) -> Place | None:
+        return self.places[0] if self.places and self.places[0].macro is not None else None
+
+    @property
+    def ranked(self) -> bool:
+        return self.one_run and any(place.rank_lo is not None for place in self.places)
+
+
+def measures_of(rows: Sequence[Any]) -> list[MeasureFacts]:
+    fields = ("id", "key", "type", "label", "unit", "objective", "headline", "worst", "description", "reducer")
+    return [MeasureFacts(**{name: getattr(row, name) for name in fields}) for row in rows]
+
+
+def headline_of(measures: Sequence[MeasureFacts]) -> MeasureFacts | None:
+    """The declared headline, else the first boolean, else the first measure."""
+    declared = (measure for measure in measures if measure.headline)
+    return next(declared, next((m for m in measures if m.rate), measures[0] if measures else None))
+
+
+def board(
+    measure: MeasureFacts,
+    policy: str,
+    standings: Sequence[Any],
+    cells: Mapping[int, CellFacts],
+    counts: Mapping[int, Counts],
+    *,
+    one_run: bool = True,
+) -> Board:
+    """Order standings (rows of one measure and policy) best first."""
+    places = [_place(row, cells[row.cell_id], counts.get(row.cell_id, Counts())) for row in standings]
+    places.sort(key=lambda place: (measure.badness(place.macro), place.cell.ordinal))
+    rule = POLICIES[policy]
+    silent = rule.errors_fail and not measure.rate and measure.worst is None
+    note = f"{measure.key} declares no worst value, so errors are left out as under scored/1" if silent else ""
+    return Board(measure, policy, note, tuple(places), scale_of(measure, places), one_run)
+
+
+def _place(row: Any, cell: CellFacts, counts: Counts) -> Place:
+    names = ("macro", "lo", "hi", "clusters", "rank_lo", "rank_hi", "k", "n", "planned")
+    few = tuple(word for word in words(row.n, row.clusters) if word != "no interval") if row.n else ()
+    return Place(cell=cell, counts=counts, few=few, **{name: getattr(row, name) for name in names})
+
+
+def scale_of(measure: MeasureFacts, places: Sequence[Place]) -> tuple[float, float]:
+    """Rates share 0 to 1; other measures run from 0 (or the least) to the most, intervals included."""
+    if measure.rate:
+        return (0.0, 1.0)
+    values = [value for place in places for value in (place.macro, place.lo, place.hi) if value is not None]
+    low, high = min([0.0, *values]), max(values, default=1.0)
+    return (low, high if high > low else low + 1.0)
+
+
+def verdict(table: Board) -> str:
+    """Tell in one sentence who leads, by what, and how sure that is."""
+    best = table.best
+    if best is None:
+        return "Nothing has been scored yet."
+    measure, shown = table.measure, figure(best.macro, table.measure.type)
+    interval = bounds(best.lo, best.hi, rate=measure.rate)
+    head = f"{measure.name} {shown}{' ' + interval if interval else ''}"
+    tried = count(best.n, "counted trial")
+    if len(table.places) == 1:
+        return f"{best.cell.title}: {head} over {tried}."
+    equal = [place.cell.title for place in table.places[1:] if place.macro == best.macro]
+    if equal:
+        return f"{listed([best.cell.title, *equal], 4)} share the lead: {head}. {_sure(table, best)}".strip()
+    return f"{best.cell.title} leads: {head} over {tried}. {_sure(table, best)}".strip()
+
+
+def _sure(table: Board, best: Place) -> str:
+    if not table.ranked:
+        return "Too few scenarios for an interval: the order may be chance." if len(table.places) > 1 else ""
+    rivals = [p.cell.title for p in table.places if p is not best and p.rank_lo == 1]
+    if rivals:
+        return f"By rank range, {listed(rivals)} may be as good."
+    return "No other cell's rank range reaches first place."

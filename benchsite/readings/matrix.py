@@ -1,0 +1,205 @@
+"""Scenario x cell: what happened where. Squares are small tuples: a page may show thousands."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .counts import Counts, Slot, total
+from .leaderboard import MeasureFacts
+from .subjects import Axes, CellFacts
+from .words import NONE, number, ratio
+
+ROWS = 200
+SORTS = ("name", "rate", "spread")
+
+
+class Square(NamedTuple):
+    """`value` is what colours it (0 to 1, None: nothing counted), `text` what it shows."""
+
+    value: float | None
+    text: str
+    k: float | None
+    n: int
+    planned: int
+    errors: int
+    excluded: int
+
+
+@dataclass(frozen=True)
+class Row:
+    slug: str
+    name: str
+    squares: tuple[Square | None, ...]
+    counts: Counts
+    value: float | None
+    spread: float | None
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.spread)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """`heads` are the grouped axis headers: for each varying axis, (value, columns it spans)."""
+
+    measure: MeasureFacts
+    cells: tuple[CellFacts, ...]
+    heads: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    rows: tuple[Row, ...]
+    columns: tuple[Counts, ...]
+    all: Counts
+    total_rows: int
+    first: int
+    sort: str
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.rows) - 1
+
+    @property
+    def next(self) -> int | None:
+        return self.last + 1 if self.last < self.total_rows else None
+
+
+class TallyRow(NamedTuple):
+    """One measure over the scored trials of a case in a cell; `figure` is reduced as the measure declares."""
+
+    cell: int
+    case: int
+    n: int
+    sum: float | None
+    figure: float | None
+    shares: dict[str, int]
+
+
+class Values:
+    """Figures of one measure by (cell, case), taken from tallies."""
+
+    def __init__(self, measure: MeasureFacts, tallies: Sequence[TallyRow]) -> None:
+        self.measure = measure
+        self.rows = {(row.cell, row.case): row for row in tallies}
+
+    def of(self, cell: int, cases: Sequence[int]) -> list[TallyRow]:
+        return [row for case in cases if (row := self.rows.get((cell, case)))]
+
+    def mean(self, cell: int, cases: Sequence[int]) -> float | None:
+        """The mean of the cases' figures: what a pooled figure is made of."""
+        known = [row.figure for row in self.of(cell, cases) if row.figure is not None]
+        return sum(known) / len(known) if known else None
+
+    def n(self, cell: int, cases: Sequence[int]) -> int:
+        return sum(row.n for row in self.of(cell, cases))
+
+    def sum(self, cell: int, cases: Sequence[int]) -> float:
+        return sum(row.sum or 0 for row in self.of(cell, cases))
+
+    def share(self, cell: int, cases: Sequence[int]) -> tuple[str, int] | None:
+        """The most frequent category and how often it came."""
+        counted: Counter[str] = Counter()
+        for row in self.of(cell, cases):
+            counted.update(row.shares)
+        return counted.most_common(1)[0] if counted else None
+
+
+def matrix(
+    measure: MeasureFacts,
+    policy: str,
+    axes: Axes,
+    cells: Sequence[CellFacts],
+    scenarios: Mapping[int, tuple[str, str]],
+    slots: Sequence[Slot],
+    values: Values | None,
+    *,
+    sort: str = "name",
+    first: int = 1,
+) -> Matrix:
+    grid: dict[tuple[int, int], list[Slot]] = defaultdict(list)
+    columns: dict[int, Counts] = defaultdict(Counts)
+    for slot in slots:
+        grid[slot.scenario, slot.cell].append(slot)
+        columns[slot.cell].add(slot)
+    rows = [_row(pk, slug, name, grid, cells, policy, values) for pk, (slug, name) in scenarios.items()]
+    rows.sort(key=_sorting(sort))
+    return Matrix(
+        measure=measure,
+        cells=tuple(cells),
+        heads=heads(axes, cells),
+        rows=tuple(rows[first - 1 : first - 1 + ROWS]),
+        columns=tuple(columns[cell.id] for cell in cells),
+        all=total(slots),
+        total_rows=len(rows),
+        first=first,
+        sort=sort,
+    )
+
+
+def _sorting(sort: str) -> Callable[[Row], Any]:
+    if sort == "rate":
+        return lambda row: (row.value is None, row.value if row.value is not None else 0.0, row.slug)
+    if sort == "spread":
+        return lambda row: (row.spread is None, -(row.spread or 0.0), row.slug)
+    return lambda row: row.slug
+
+
+def _row(
+    pk: int,
+    slug: str,
+    name: str,
+    grid: Mapping[tuple[int, int], list[Slot]],
+    cells: Sequence[CellFacts],
+    policy: str,
+    values: Values | None,
+) -> Row:
+    mine = [grid.get((pk, cell.id), []) for cell in cells]
+    squares = tuple(square(slots, policy, values) if slots else None for slots in mine)
+    seen = [square.value for square in squares if square and square.value is not None]
+    counts = total(slot for slots in mine for slot in slots)
+    spread = max(seen) - min(seen) if len(seen) > 1 else None
+    value = counts.rate(policy) if values is None else (sum(seen) / len(seen) if seen else None)
+    return Row(slug, name, squares, counts, value, spread)
+
+
+def square(slots: Sequence[Slot], policy: str, values: Values | None) -> Square:
+    counts = total(slots)
+    if values is None:
+        n = counts.n(policy)
+        text = f"{counts.k}/{n}" if n else NONE
+        return Square(counts.rate(policy), text, counts.k, n, counts.planned, counts.errors, counts.excluded)
+    return _figure(slots, counts, values)
+
+
+def _figure(slots: Sequence[Slot], counts: Counts, values: Values) -> Square:
+    cell, cases = slots[0].cell, [slot.case for slot in slots]
+    n = values.n(cell, cases)
+    if values.measure.type == "category":
+        top = values.share(cell, cases)
+        text = f"{top[0]} {top[1]}/{n}" if top else NONE
+        return Square(top[1] / n if top and n else None, text, None, n, counts.planned, counts.errors, counts.excluded)
+    mean = values.mean(cell, cases)
+    if values.measure.rate:
+        k = values.sum(cell, cases)
+        return Square(k / n if n else None, ratio(k, n), k, n, counts.planned, counts.errors, counts.excluded)
+    return Square(mean, number(mean), mean, n, counts.planned, counts.errors, counts.excluded)
+
+
+def heads(axes: Axes, cells: Sequence[CellFacts]) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    """Group equal neighbours per axis; a deeper axis starts anew wherever a higher one does."""
+    if not axes.varying:
+        return (("", tuple((cell.title, 1) for cell in cells)),)
+    levels = []
+    for depth, (axis, _) in enumerate(axes.varying):
+        spans: list[tuple[str, int]] = []
+        before: tuple[tuple[str, str], ...] | None = None
+        for cell in cells:
+            head = cell.shown[: depth + 1]
+            if head == before:
+                spans[-1] = (spans[-1][0], spans[-1][1] + 1)
+            else:
+                spans.append((dict(cell.shown).get(axis, NONE), 1))
+            before = head
+        levels.append((axis, tuple(spans)))
+    return tuple(levels)

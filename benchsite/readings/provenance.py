@@ -1,0 +1,71 @@
+"""Where a run's numbers come from: hashes, harness, host, seed, isolation; shown as the manifest has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchsite.runs.models import Run
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`kind` tells the page how to show `value`: text, or digest (short, copied whole)."""
+
+    name: str
+    value: str
+    kind: str = "text"
+    note: str = ""
+
+
+PARTS = {
+    "definition": "all parts together: another definition is another bench version",
+    "schema": "what is measured",
+    "template": "the start world",
+    "fixtures": "what agents never see",
+    "suite": "the workspace's own tests",
+    "code": "bench.py and the scenarios",
+}
+
+
+def provenance(run: Run, manifest: Mapping[str, Any]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
+    """Give (circumstances, hashes)."""
+    return tuple(fact for fact in _facts(run, manifest) if fact.value), tuple(_hashes(run, manifest))
+
+
+def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
+    yield Fact("Run", run.ulid, "copy")
+    yield Fact("Bench version", run.version.number)
+    yield Fact("Made by", _words(manifest.get("harness")) if run.origin == "runner" else f"imported: {run.origin}")
+    yield Fact("Host", _words(manifest.get("host")))
+    yield Fact("Environment", str(manifest.get("environment", "")))
+    yield Fact("Isolation", run.isolation)
+    yield Fact("Network", ", ".join(f"{stage} {rule}" for stage, rule in manifest.get("network", {}).items()))
+    yield Fact("Evaluation", str(manifest.get("evaluation", "")))
+    yield Fact("Kept workspaces", str(manifest.get("retain", "")))
+    yield Fact("Trials per case and cell", str(manifest.get("trials_per_cell", "")))
+    yield Fact("Seed", str(manifest.get("seed", "")))
+    yield Fact("Limits", _words(manifest.get("limits")))
+    yield Fact("Protocol", str(manifest.get("protocol", run.version.protocol)))
+    yield Fact("Resumes", str(manifest.get("parent") or ""), "copy")
+
+
+def _hashes(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
+    yield Fact("cohort", run.cohort, "digest", "runs with an equal cohort may be pooled")
+    hashes = manifest.get("hashes", {})
+    for name in sorted(
+        hashes, key=lambda part: (part not in PARTS, list(PARTS).index(part) if part in PARTS else 0, part)
+    ):
+        yield Fact(name, str(hashes[name]), "digest", PARTS.get(name, ""))
+    yield Fact("manifest", run.manifest, "digest", "manifest.json as uploaded")
+    if run.events:
+        yield Fact("journal", run.events, "digest", "events.jsonl as last read")
+
+
+def _words(value: Any) -> str:
+    """Write a small record as words: `Linux, cpus 2`."""
+    if not isinstance(value, dict):
+        return str(value or "")
+    plain = ("name", "version", "system", "release", "machine")
+    return ", ".join(f"{v}" if k in plain else f"{k} {v}" for k, v in value.items() if not isinstance(v, (dict, list)))

@@ -1,0 +1,232 @@
+"""One scenario: in a run, its cells side by side; across runs, how it went over time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchsite.artifacts.store import read_blob
+from benchsite.benches.models import Bench, Case, ScenarioVersion
+from benchsite.benches.models import Scenario as ScenarioRow
+from benchsite.runs.models import Observation, Run, Slot, Trial
+from runner.errors import RunnerError
+
+from .counts import DEFAULT_POLICY, SLOT_FIELDS, Counts, read_slots, total
+from .counts import Slot as SlotFacts
+from .leaderboard import MeasureFacts
+from .loaded import Loaded
+from .matrix import Square, square
+from .strips import NO_STRIP, Strip, strips
+from .subjects import CellFacts
+from .words import STATE_WORDS
+
+SOURCE_LIMIT = 512 << 10
+CASES = 200
+RUNS = 30
+
+
+@dataclass(frozen=True)
+class CellLine:
+    cell: CellFacts
+    square: Square | None
+    lo: float | None
+    hi: float | None
+    counts: Counts
+    strip: Strip
+
+
+@dataclass(frozen=True)
+class CaseLine:
+    key: str
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class Group:
+    """Trials that went wrong in the same way; `query` lists them."""
+
+    status: str
+    words: str
+    many: int
+    query: str
+
+
+@dataclass(frozen=True)
+class ScenarioPage:
+    run: Run
+    slug: str
+    name: str
+    version: ScenarioVersion
+    source: str
+    source_note: str
+    measure: MeasureFacts | None
+    policy: str
+    counts: Counts
+    lines: tuple[CellLine, ...]
+    scale: tuple[float, float]
+    cases: tuple[CaseLine, ...]
+    case_total: int
+    groups: tuple[Group, ...]
+    marked: str
+
+
+def scenario_page(run: Run, slug: str, policy: str = DEFAULT_POLICY, marked: str = "") -> ScenarioPage | None:
+    loaded = Loaded(run)
+    versions = ScenarioVersion.objects.filter(version=run.version_id, scenario__slug=slug, scenario__bench=run.bench_id)
+    version = versions.select_related("scenario").first()
+    if version is None:
+        return None
+    pk = version.scenario_id
+    slots = read_slots(run.slots.filter(scenario=pk))
+    trials = Trial.objects.filter(run=run, scenario=pk)
+    source, note = _source(version)
+    lines = _lines(loaded, slots, trials, policy)
+    cases, case_total = _cases(pk, slots)
+    return ScenarioPage(
+        run=run,
+        slug=slug,
+        name=version.scenario.name,
+        version=version,
+        source=source,
+        source_note=note,
+        measure=loaded.headline,
+        policy=policy,
+        counts=total(slots),
+        lines=lines,
+        scale=scale_of_squares(loaded.headline, [line.square for line in lines]),
+        cases=cases,
+        case_total=case_total,
+        groups=tuple(_groups(loaded, pk, slug, total(slots), trials)),
+        marked=marked,
+    )
+
+
+def _source(version: ScenarioVersion) -> tuple[str, str]:
+    if not version.source:
+        return "", "The run brought no source of this scenario."
+    try:
+        return read_blob(version.source, SOURCE_LIMIT).decode("utf-8", "replace"), ""
+    except RunnerError as error:
+        return "", str(error)
+
+
+def _lines(loaded: Loaded, slots: Sequence[Any], trials: Any, policy: str) -> tuple[CellLine, ...]:
+    headline = loaded.headline
+    values = loaded.values_of(headline) if headline and not headline.rate else None
+    marks = strips(trials, "cell_id")
+    grouped = defaultdict(list)
+    for slot in slots:
+        grouped[slot.cell].append(slot)
+    lines = [_line(cell, grouped.get(cell.id, []), policy, values, marks) for cell in loaded.cells]
+    if headline:
+        lines.sort(key=lambda line: headline.badness(line.square.value if line.square else None))
+    return tuple(lines)
+
+
+def _line(cell: CellFacts, slots: Sequence[Any], policy: str, values: Any, marks: dict[int, Strip]) -> CellLine:
+    counts = total(slots)
+    interval = counts.interval(policy) if values is None else None
+    lo, hi = interval or (None, None)
+    made = square(slots, policy, values) if slots else None
+    return CellLine(cell, made, lo, hi, counts, marks.get(cell.id, NO_STRIP))
+
+
+def scale_of_squares(measure: MeasureFacts | None, squares: Sequence[Square | None]) -> tuple[float, float]:
+    if measure is None or measure.type in ("bool", "category"):
+        return (0.0, 1.0)
+    values = [square.value for square in squares if square and square.value is not None]
+    low, high = min([0.0, *values]), max(values, default=1.0)
+    return (low, high if high > low else low + 1)
+
+
+def _cases(scenario: int, slots: Sequence[Any]) -> tuple[tuple[CaseLine, ...], int]:
+    counts: dict[int, Counts] = defaultdict(Counts)
+    for slot in slots:
+        counts[slot.case].add(slot)
+    if len(counts) < 2:
+        return (), len(counts)
+    keys = dict(Case.objects.filter(scenario=scenario).values_list("pk", "key"))
+    lines = sorted((CaseLine(keys.get(pk, ""), of) for pk, of in counts.items()), key=_hardest)
+    return tuple(lines[:CASES]), len(lines)
+
+
+def _hardest(line: CaseLine) -> tuple[bool, float, str]:
+    rate = line.counts.rate()
+    return rate is None, rate or 0.0, line.key
+
+
+def _groups(loaded: Loaded, scenario: int, slug: str, counts: Counts, trials: Any) -> list[Group]:
+    """Errors by fault, exclusions, and unsolved trials by each category the bench observes."""
+    of = f"scenario={slug}"
+    groups = [Group("run_error", fault, many, f"fault={fault}&{of}") for fault, many in counts.faults.most_common()]
+    if counts.excluded:
+        groups.append(Group("excluded", "excluded by a guard", counts.excluded, f"state=excluded&{of}"))
+    if unsolved := counts.states["unsolved"]:
+        kinds = _kinds(loaded, trials)
+        words = ", ".join(f"{name} {many}" for name, many in kinds.most_common(5))
+        groups.append(Group("unsolved", words or STATE_WORDS["unsolved"], unsolved, f"outcome=unsolved&{of}"))
+    return groups
+
+
+def _kinds(loaded: Loaded, trials: Any) -> Counter[str]:
+    categories = [measure.id for measure in loaded.measures if measure.type == "category"]
+    if not categories:
+        return Counter()
+    missed = trials.filter(outcome="unsolved", withdrawn=False)
+    seen = Observation.objects.filter(measure__in=categories, valid=True, trial__in=missed)
+    return Counter(seen.values_list("text", flat=True)[:5000])
+
+
+@dataclass(frozen=True)
+class Past:
+    run: Run
+    counts: Counts
+    interval: tuple[float, float] | None
+    fingerprint: str
+    changed: bool
+    """Whether the scenario reads otherwise than in the run before: such figures are not comparable."""
+
+
+@dataclass(frozen=True)
+class HistoryPage:
+    bench: Bench
+    slug: str
+    name: str
+    doc: str
+    past: tuple[Past, ...]
+    total: int
+
+
+def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:
+    """`runs`: those the reader may see, accepted ones; the newest come first."""
+    scenario = ScenarioRow.objects.filter(bench=bench, slug=slug).first()
+    if scenario is None:
+        return None
+    versions = {row.version_id: row for row in ScenarioVersion.objects.filter(scenario=scenario)}
+    having = runs.filter(version__in=versions).select_related("version", "bench").order_by("-id")
+    newest = list(having[:RUNS])
+    counts: dict[int, Counts] = defaultdict(Counts)
+    for run, slot in _slots_by_run(newest, scenario):
+        counts[run].add(slot)
+    past = [_past(run, versions[run.version_id], counts[run.pk]) for run in newest]
+    doc = next((versions[run.version_id].doc for run in newest), "")
+    return HistoryPage(bench, slug, scenario.name, doc, _marked(past), having.count())
+
+
+def _slots_by_run(runs: list[Run], scenario: Any) -> list[tuple[int, SlotFacts]]:
+    rows = Slot.objects.filter(run__in=runs, scenario=scenario).values_list("run_id", *SLOT_FIELDS)
+    return [(run, SlotFacts(*row)) for run, *row in rows]
+
+
+def _past(run: Run, version: ScenarioVersion, counts: Counts) -> Past:
+    return Past(run, counts, counts.interval(), version.fingerprint, changed=False)
+
+
+def _marked(past: list[Past]) -> tuple[Past, ...]:
+    older = [*[of.fingerprint for of in past[1:]], None]
+    return tuple(
+        Past(of.run, of.counts, of.interval, of.fingerprint, before not in (None, of.fingerprint))
+        for of, before in zip(past, older, strict=True)
+    )

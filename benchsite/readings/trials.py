@@ -1,0 +1,218 @@
+"""The filtered list that every number links to: its count is the number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Q
+
+from benchsite.runs.models import Observation, Run, Trial
+from runner.faults import FAULTS, OUTCOMES, STATES
+from runner.statistics import POLICIES
+
+from .counts import counted
+from .leaderboard import MeasureFacts
+from .loaded import Loaded
+from .subjects import CellFacts
+from .words import NONE, STATE_WORDS, number
+
+LIMIT = 200
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the address asks, in the order an address has it. `state` may list several, parted by commas."""
+
+    state: str = ""
+    outcome: str = ""
+    fault: str = ""
+    cell: str = ""
+    scenario: str = ""
+    case: str | None = None
+    counted: str = ""
+    after: int = -1
+
+    def query(self, **changed: Any) -> str:
+        """The canonical address of these filters: fixed order, nothing empty."""
+        pairs = {field.name: changed.get(field.name, getattr(self, field.name)) for field in fields(self)}
+        kept = {
+            key: value for key, value in pairs.items() if value not in ("", None, -1) or (key, value) == ("case", "")
+        }
+        return urlencode(kept, safe=",/")
+
+    @property
+    def any(self) -> bool:
+        return bool(self.query(after=-1))
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.state.split(",")))
+
+    def unknown(self) -> str:
+        """Name the first value that no trial can have: an odd address is a 404, not an empty table."""
+        bad = [state for state in self.states if state not in (*STATES, WITHDRAWN)]
+        if self.outcome and self.outcome not in OUTCOMES:
+            bad.append(self.outcome)
+        if self.fault and self.fault not in FAULTS:
+            bad.append(self.fault)
+        if self.counted and self.counted not in POLICIES:
+            bad.append(self.counted)
+        return bad[0] if bad else ""
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    index: int
+    state: str
+    outcome: str
+    fault: str
+    reason: str
+    cell: CellFacts
+    slug: str
+    scenario: str
+    case: str
+    number: int
+    headline: str
+    seconds: float | None
+    cost: float | None
+    tokens: int | None
+    files: int | None
+    lines_added: int | None
+    lines_deleted: int | None
+    attempts: int
+    kept: bool
+    flags: tuple[str, ...]
+    withdrawn: bool
+
+    @property
+    def status(self) -> str:
+        return WITHDRAWN if self.withdrawn else self.outcome or self.state
+
+
+@dataclass(frozen=True)
+class TrialsPage:
+    run: Run
+    filters: Filters
+    count: int
+    planned: int
+    rows: tuple[TrialRow, ...]
+    next: int | None
+    headline: MeasureFacts | None
+    cells: tuple[CellFacts, ...]
+    scenarios: tuple[tuple[str, str], ...]
+    words: tuple[tuple[str, str], ...]
+
+
+def trials_page(run: Run, filters: Filters) -> TrialsPage | None:
+    """Answer a list, or None where the address names what the run does not have."""
+    loaded = Loaded(run)
+    condition = where(loaded, filters)
+    if condition is None:
+        return None
+    found = Trial.objects.filter(condition, run=run)
+    rows = list(found.filter(index__gt=filters.after).select_related("case").order_by("index")[: LIMIT + 1])
+    return TrialsPage(
+        run=run,
+        filters=filters,
+        count=found.count(),
+        planned=run.counts.get("planned", 0),
+        rows=trial_rows(loaded, rows[:LIMIT]),
+        next=rows[LIMIT - 1].index if len(rows) > LIMIT else None,
+        headline=loaded.headline,
+        cells=tuple(loaded.cells),
+        scenarios=tuple(loaded.scenarios.values()),
+        words=tuple(_words(loaded, filters)),
+    )
+
+
+def where(loaded: Loaded, filters: Filters) -> Q | None:
+    if filters.unknown():
+        return None
+    condition = Q()
+    if filters.cell:
+        cell = loaded.cell(filters.cell)
+        if cell is None:
+            return None
+        condition &= Q(cell=cell.id)
+    if filters.scenario:
+        scenario = next((pk for pk, (slug, _) in loaded.scenarios.items() if slug == filters.scenario), None)
+        if scenario is None:
+            return None
+        condition &= Q(scenario=scenario)
+    if filters.case is not None:
+        condition &= Q(case__key=filters.case)
+    return condition & _state(filters)
+
+
+def _state(filters: Filters) -> Q:
+    condition = Q()
+    if filters.states:
+        plain = [state for state in filters.states if state != WITHDRAWN]
+        of_state = Q(state__in=plain, withdrawn=False)
+        condition &= of_state | Q(withdrawn=True) if WITHDRAWN in filters.states else of_state
+    if filters.outcome:
+        condition &= Q(state="scored", outcome=filters.outcome, withdrawn=False)
+    if filters.fault:
+        condition &= Q(fault=filters.fault, withdrawn=False)
+    if filters.counted:
+        condition &= counted(filters.counted) & Q(withdrawn=False)
+    return condition
+
+
+def trial_rows(loaded: Loaded, rows: list[Any]) -> tuple[TrialRow, ...]:
+    values = _headlines(loaded.headline, rows)
+    return tuple(_row(loaded, row, values) for row in rows)
+
+
+def _headlines(headline: MeasureFacts | None, rows: list[Any]) -> dict[int, str]:
+    """The headline as text; categories are not on the trial's row and are asked for."""
+    if headline is None or headline.rate:
+        return {}
+    if headline.pooled:
+        return {row.pk: number(row.headline) for row in rows}
+    seen = Observation.objects.filter(measure=headline.id, trial__in=rows, valid=True)
+    return dict(seen.values_list("trial_id", "text"))
+
+
+def _row(loaded: Loaded, row: Any, values: dict[int, str]) -> TrialRow:
+    slug, name = loaded.scenarios.get(row.scenario_id, ("", NONE))
+    touched = [part for part in (row.added, row.modified, row.deleted) if part is not None]
+    same = ("index", "state", "outcome", "fault", "reason", "number", "seconds", "cost", "tokens", "lines_added")
+    return TrialRow(
+        **{field: getattr(row, field) for field in same},
+        lines_deleted=row.lines_deleted,
+        attempts=row.attempts,
+        withdrawn=row.withdrawn,
+        cell=loaded.cell_by_id[row.cell_id],
+        slug=slug,
+        scenario=name,
+        case=row.case.key,
+        headline=values.get(row.pk, NONE),
+        files=sum(touched) if touched else None,
+        kept=bool(row.kept),
+        flags=tuple(row.flags),
+    )
+
+
+def _words(loaded: Loaded, filters: Filters) -> Iterator[tuple[str, str]]:
+    """The filters as (words, address without this filter)."""
+    if filters.state:
+        words = " or ".join(STATE_WORDS.get(state, state) for state in filters.states)
+        yield f"state: {words}", filters.query(state="", after=-1)
+    if filters.outcome:
+        yield f"outcome: {filters.outcome}", filters.query(outcome="", after=-1)
+    if filters.fault:
+        yield f"fault: {filters.fault}", filters.query(fault="", after=-1)
+    if filters.cell and (cell := loaded.cell(filters.cell)):
+        yield f"cell: {cell.title}", filters.query(cell="", after=-1)
+    if filters.scenario:
+        name = dict(loaded.scenarios.values())[filters.scenario]
+        yield f"scenario: {name}", filters.query(scenario="", after=-1)
+    if filters.case is not None:
+        yield f"case: {filters.case or '(one case)'}", filters.query(case=None, after=-1)
+    if filters.counted:
+        yield f"counted under {filters.counted}", filters.query(counted="", after=-1)

@@ -1,0 +1,115 @@
+"""Numbers as the site writes them. A missing number is a dash, never 0."""
+
+from __future__ import annotations
+
+import math
+
+NONE = "–"
+STATE_WORDS: dict[str, str] = {
+    "solved": "solved",
+    "unsolved": "unsolved",
+    "measured": "measured",
+    "scored": "scored",
+    "excluded": "excluded",
+    "run_error": "run error",
+    "eval_error": "evaluation error",
+    "running": "running",
+    "queued": "queued",
+    "cancelled": "cancelled",
+    "skipped": "skipped",
+    "not_run": "not run",
+    "withdrawn": "withdrawn",
+}
+
+
+def percent(share: float | None) -> str:
+    """`72 %`; what is not quite none or all never reads as 0 % or 100 %."""
+    if share is None:
+        return NONE
+    if 0 < share < 0.005:
+        return "<1 %"
+    if 0.995 <= share < 1:
+        return ">99 %"
+    return f"{_half_up(share * 100)} %"
+
+
+def bounds(lo: float | None, hi: float | None, *, rate: bool = True) -> str:
+    """`[64–79]`, or nothing where there is no interval."""
+    if lo is None or hi is None:
+        return ""
+    return f"[{_half_up(lo * 100)}–{_half_up(hi * 100)}]" if rate else f"[{number(lo)}–{number(hi)}]"
+
+
+def number(value: float | None) -> str:
+    """At most three significant digits, whole numbers whole, thousands parted."""
+    if value is None:
+        return NONE
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def figure(value: float | None, kind: str) -> str:
+    return percent(value) if kind == "bool" else number(value)
+
+
+def ratio(k: float | None, n: int) -> str:
+    return f"{number(k or 0)}/{n:,}" if n else NONE
+
+
+def cost(dollars: float | None) -> str:
+    """`$0.41`; under ten cents three significant digits."""
+    if dollars is None:
+        return NONE
+    if dollars == 0 or abs(dollars) >= 0.1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.{2 - math.floor(math.log10(abs(dollars)))}f}"
+
+
+def duration(seconds: float | None) -> str:
+    """`3 m 30 s`, `0.8 s`, `1 h 04 m`."""
+    if seconds is None:
+        return NONE
+    if seconds < 9.95:
+        return f"{seconds:.1f} s" if seconds >= 0.05 or seconds == 0 else f"{seconds * 1000:.0f} ms"
+    whole = _half_up(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} m {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} m"
+
+
+def size(count: int | None) -> str:
+    if count is None:
+        return NONE
+    amount, unit = float(count), "B"
+    for bigger in ("kB", "MB", "GB", "TB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1000, bigger
+    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def ranks(lo: int | None, hi: int | None) -> str:
+    if lo is None or hi is None:
+        return NONE
+    return str(lo) if lo == hi else f"{lo}–{hi}"
+
+
+def count(many: int, one: str, several: str = "") -> str:
+    """`1 trial`, `12 trials`."""
+    return f"{many:,} {one if many == 1 else several or one + 's'}"
+
+
+def listed(words: list[str], limit: int = 3) -> str:
+    """`a, b and c`; past the limit `a, b, c and 4 more`."""
+    if len(words) > limit:
+        words = [*words[:limit], f"{len(words) - limit} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def _half_up(value: float) -> int:
+    return math.floor(value + 0.5)
