@@ -218,7 +218,7 @@ def _checked_agent(name: object, spec: object, module: str) -> AgentSpec:
 
 
 def _check_script(name: str, spec: Scripted) -> None:
-    scripts = [spec.steps, *(steps for _, steps in spec.seeded)]
+    scripts = [spec.steps, *(steps for _, steps in spec.seeded), *(steps for _, steps in spec.when)]
     for fault in filter(None, map(fault_in, scripts)):
         raise _Refused(f"Agent {name!r}: the script {fault}.")
     chances = [chance for chance, _ in spec.seeded]

@@ -108,6 +108,8 @@ class Scripted:
     steps: Sequence[Mapping[str, Any]]
     seeded: Sequence[tuple[float, Sequence[Mapping[str, Any]]]] = ()
     """(probability, steps): chosen by the trial's recorded seed, so a flaky agent is flaky in the same way again."""
+    when: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+    """(text, steps): the first whose text stands in the prompt is played in place of `steps`."""
 
 
 @dataclass(frozen=True)

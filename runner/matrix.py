@@ -36,10 +36,14 @@ def expand_bench(bench: Bench) -> tuple[tuple[Axis, ...], tuple[Cell, ...]]:
 
 
 def real_axes(bench: Bench, cell: str) -> dict[str, Any]:
-    """Give a cell's values as declared, secrets included: what a worker needs and no manifest holds."""
-    for texts, values in _combinations(bench):
-        if cell_id(texts) == cell:
-            return values
+    """Give a cell's values as declared, secrets included: what a worker needs and no manifest holds.
+
+    A run may have been asked for other agents than the matrix names, so all known ones are looked through last."""
+    known = [*bench.agents, *(name for name in BUILT_IN if name not in bench.agents)]
+    for matrix in (bench.matrix, {**bench.matrix, "agent": known}):
+        for texts, values in _combinations(bench, matrix):
+            if cell_id(texts) == cell:
+                return values
     raise BenchError(f"The bench has no cell {cell!r} (any more).", file=bench.file)
 
 
@@ -116,9 +120,9 @@ def _named(axis: Axis) -> list[tuple[str, str]]:
     return [(axis.name, value) for value in axis.values]
 
 
-def _combinations(bench: Bench) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
-    names = list(bench.matrix)
-    for values in itertools.product(*(_values(bench.matrix[name]) for name in names)):
+def _combinations(bench: Bench, matrix: Mapping[str, Any]) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
+    names = list(matrix)
+    for values in itertools.product(*(_values(matrix[name]) for name in names)):
         real = dict(zip(names, values, strict=True))
         hidden = {name: redacted(name, real[name], bench.name) for name in bench.secrets}
         yield {**{name: text(value) for name, value in real.items()}, **hidden}, real

@@ -23,17 +23,17 @@ def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
 
 def invoke(ask: Ask) -> Invocation:
     assert isinstance(ask.spec, Scripted)
-    return play(ask, choose(ask.spec, ask.seed))
+    return play(ask, choose(ask.spec, ask.seed, ask.prompt))
 
 
-def choose(spec: Scripted, seed: int) -> Sequence[Mapping[str, Any]]:
-    """Pick among `seeded` by the trial's recorded seed; what their probabilities leave over plays `steps`."""
+def choose(spec: Scripted, seed: int, prompt: str = "") -> Sequence[Mapping[str, Any]]:
+    """Pick among `seeded` by the trial's recorded seed; what their probabilities leave over goes by the prompt."""
     drawn = random.Random(seed).random()
     for probability, steps in spec.seeded:
         if drawn < probability:
             return steps
         drawn -= probability
-    return spec.steps
+    return next((steps for text, steps in spec.when if text in prompt), spec.steps)
 
 
 def pin(spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]:
@@ -41,5 +41,6 @@ def pin(spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any
     script = {
         "steps": [dict(step) for step in spec.steps],
         "seeded": [[p, [dict(s) for s in s_]] for p, s_ in spec.seeded],
+        "when": [[text, [dict(s) for s in s_]] for text, s_ in spec.when],
     }
     return base_pin(KIND, axes, probe) | {"script": digest(script)}
