@@ -1,0 +1,48 @@
+"""The command `benchsite`, the same as `python -m runner`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+COULD_NOT_START, CANCELLED = 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code (EXITS in arguments.py says which)."""
+    from .arguments import command_of, parse
+
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that can't show a character gets its escape, never a traceback.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    options = parse(argv)
+    try:
+        code = command_of(options.command)(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return CANCELLED
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough; the interpreter's own flush at exit must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return _refused(error, debug=options.debug)
+    return code
+
+
+def _refused(error: Exception, *, debug: bool) -> int:
+    from runner.errors import RunnerError
+
+    from .terminal import clean
+
+    if debug or not isinstance(error, RunnerError):
+        import traceback
+
+        print(clean("".join(traceback.format_exception(error)), lines=True), file=sys.stderr)
+    if isinstance(error, RunnerError):
+        print(clean(str(error), lines=True), file=sys.stderr)
+    else:
+        print(f"This is a fault in benchsite itself, not in your bench: {type(error).__name__}.", file=sys.stderr)
+    return COULD_NOT_START

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from argparse import Namespace
+
+
+def command(options: Namespace) -> int:
+    """Serve until interrupted; the address is the first line, so that a script can read it."""
+    from runner.mock_model import MockModel
+
+    model = MockModel(options.script, options.port)
+    print(model.url, flush=True)
+    model.serve()
+    return 0

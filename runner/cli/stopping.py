@@ -1,0 +1,49 @@
+"""Ctrl-C: the first one cancels cleanly, the second ends everything at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+FIRST = "Stopping: trials that run are cancelled. Press Ctrl-C again to end everything at once."
+
+
+@contextmanager
+def stopping(cancel: threading.Event) -> Iterator[None]:
+    """While inside, SIGINT and SIGTERM set `cancel`; a second one kills all descendants and exits with 130."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if cancel.is_set():
+            _end_at_once()
+        cancel.set()
+        # os.write: a handler may interrupt a print that holds the stream's lock.
+        os.write(sys.stderr.fileno(), f"\n{FIRST}\n".encode())
+
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end_at_once() -> None:
+    from runner.processes import kill_tree
+
+    for child in _children(os.getpid()):
+        kill_tree(child)
+    os._exit(130)
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:  # noqa: PTH123  a handler stays simple
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []

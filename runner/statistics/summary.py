@@ -1,0 +1,131 @@
+"""A run's figures as one plain value: what `benchsite result` prints, and what pages and API must equal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from runner.manifest import Manifest
+from runner.replay import RunResult
+from runner.schema import MeasureSpec
+
+from .policy import policy_named
+from .rollup import StandingFigures, standings
+from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
+
+Slots = dict[tuple[Key, Key, Key], SlotFigures]
+Tallies = dict[tuple[Key, Key, Key, str], TallyFigures]
+
+
+def coverage(rows: Iterable[Row], measures: Sequence[MeasureSpec]) -> dict[str, dict[str, Any]]:
+    """Count every measure over every planned trial: expected = observed + invalid + missing, missing by reason.
+
+    The reason is "not_observed" for a scored trial that did not record the measure, else the trial's state.
+    """
+    rows = list(rows)
+    made: dict[str, dict[str, Any]] = {}
+    for measure in measures:
+        missing: Counter[str] = Counter()
+        observed = invalid = 0
+        for row in rows:
+            if row.state != "scored":
+                missing[row.state] += 1
+            elif measure.key in row.values:
+                observed += 1
+            elif measure.key in row.invalid:
+                invalid += 1
+            else:
+                missing["not_observed"] += 1
+        made[measure.key] = {
+            "expected": len(rows),
+            "observed": observed,
+            "invalid": invalid,
+            "missing": dict(sorted(missing.items())),
+        }
+    return made
+
+
+def summary(result: RunResult, policy: str = "scored/1") -> dict[str, Any]:
+    """Give everything `result --json` says: cells x measures under a policy, slots with tallies, coverage."""
+    manifest, rule = result.manifest, policy_named(policy)
+    rows = rows_of(result)
+    made, counted = slots(rows), tallies(rows, manifest.measures)
+    pooled = {(s.cell, s.measure): s for s in standings(rows, manifest.measures, policy, manifest.run)}
+    return {
+        "format": "benchsite/result/1",
+        "run": manifest.run,
+        "bench": manifest.bench,
+        "version": manifest.version,
+        "cohort": manifest.cohort,
+        "isolation": manifest.isolation,
+        "state": result.state,
+        "complete": result.complete,
+        "policy": {"name": rule.name, "title": rule.title, "sentence": rule.sentence},
+        "planned": len(rows),
+        "counts": result.counts,
+        "measures": [_measure(measure, manifest) for measure in manifest.measures],
+        "cells": [_cell(result, place, made, counted, pooled) for place in range(len(manifest.cells))],
+        "slots": [_slot(manifest, key, slot, counted) for key, slot in made.items()],
+        "coverage": coverage(rows, manifest.measures),
+    }
+
+
+def _measure(measure: MeasureSpec, manifest: Manifest) -> dict[str, Any]:
+    shown = ("key", "type", "objective", "unit", "label", "aggregate")
+    return {**{name: getattr(measure, name) for name in shown}, "headline": measure == manifest.headline()}
+
+
+def _cell(
+    result: RunResult, place: int, made: Slots, counted: Tallies, pooled: dict[tuple[Key, str], StandingFigures]
+) -> dict[str, Any]:
+    cell, measures = result.manifest.cells[place], result.manifest.measures
+    mine = [slot for (of, _, _), slot in made.items() if of == place]
+    states: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
+    for slot in mine:
+        states.update(slot.states)
+        faults.update(slot.faults)
+    tokens = [slot.tokens for slot in mine if slot.tokens is not None]
+    figures = {m.key: _figure(place, m, counted, pooled) for m in measures}
+    return {
+        "cell": cell.id,
+        "key": cell.key10,
+        "axes": cell.axes,
+        "planned": sum(slot.planned for slot in mine),
+        "states": dict(states),
+        "faults": dict(faults),
+        "cost": known_sum(slot.cost for slot in mine),
+        "seconds": known_sum(slot.seconds for slot in mine),
+        "tokens": sum(tokens) if tokens else None,
+        "stopped": result.stopped.get(place, ""),
+        "measures": figures,
+    }
+
+
+def _figure(
+    cell: int, measure: MeasureSpec, counted: Tallies, pooled: dict[tuple[Key, str], StandingFigures]
+) -> dict[str, Any]:
+    """Give a standing for numbers, shares for a category, a bare count for a text."""
+    standing = pooled.get((cell, measure.key))
+    if standing is not None:
+        return {
+            k: v for k, v in standing._asdict().items() if k not in ("cell", "measure", "policy", "cost", "seconds")
+        }
+    mine = [tally for (of, _, _, key), tally in counted.items() if of == cell and key == measure.key]
+    shares: Counter[str] = Counter()
+    for tally in mine:
+        shares.update(tally.shares)
+    figure: dict[str, Any] = {"n": sum(tally.n for tally in mine)}
+    return {**figure, "shares": dict(sorted(shares.items()))} if measure.type == "category" else figure
+
+
+def _slot(manifest: Manifest, key: tuple[Key, Key, Key], slot: SlotFigures, counted: Tallies) -> dict[str, Any]:
+    cell, scenario, case = (int(part) for part in key)  # type: ignore[call-overload]  # positions, from rows_of
+    return {
+        "cell": manifest.cells[cell].id,
+        "scenario": manifest.scenarios[scenario].id,
+        "case": manifest.scenarios[scenario].cases[case].key,
+        **slot._asdict(),
+        "measures": {m.key: counted[*key, m.key]._asdict() for m in manifest.measures},
+    }
