@@ -1,0 +1,127 @@
+"""What an environment is: something that opens one session per trial, in which the agent and the suite run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from runner.definition import Isolation
+from runner.errors import PathRefused
+from runner.processes import Done, Keeper, opened
+from runner.worlds.places import Place
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What one trial needs of its environment. Nothing below a `hidden` path may be reachable from inside."""
+
+    programs: tuple[Path, ...] = ()
+    fixtures: Path | None = None
+    network: str = "open"
+    endpoint: str | None = None
+    hidden: tuple[Path, ...] = ()
+
+
+class Session(Protocol):
+    """An open environment. Commands run one after another; services they leave live until `close`."""
+
+    @property
+    def agent_path(self) -> str: ...
+
+    def exec(
+        self,
+        argv: list[str],
+        *,
+        env: dict[str, str],
+        stdin: Path | None = None,
+        stdout: Path,
+        stderr: Path,
+        cwd: str | None = None,
+        timeout: float | None = None,
+    ) -> Done: ...
+
+    def host_to_inside(self, path: Path) -> str: ...
+
+    def close(self) -> None: ...
+
+
+class Environment(Protocol):
+    """A way to run trials; `isolation` is what it can promise on every page."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def isolation(self) -> Isolation: ...
+
+    @property
+    def cuts_network(self) -> bool: ...
+
+    def version(self) -> str: ...
+
+    def open(self, place: Place, needs: Needs) -> Session: ...
+
+
+class KeptSession:
+    """A session over a keeper; the paths inside are what differs between environments."""
+
+    def __init__(
+        self, keeper: Keeper, agent_path: str, base: dict[str, str], inside: tuple[tuple[Path, str], ...]
+    ) -> None:
+        self._keeper, self.agent_path, self._base, self._inside = keeper, agent_path, base, inside
+        self._open = True
+
+    def exec(
+        self,
+        argv: list[str],
+        *,
+        env: dict[str, str],
+        stdin: Path | None = None,
+        stdout: Path,
+        stderr: Path,
+        cwd: str | None = None,
+        timeout: float | None = None,
+    ) -> Done:
+        """Run a command with the base environment and `env`; paths of streams are the host's, `cwd` is inside."""
+        with opened(stdin, stdout, stderr) as (read, out, error):
+            streams = {"stdin": read, "stdout": out, "stderr": error}
+            return self._keeper.run(
+                argv, env={**self._base, **env}, cwd=cwd or self.agent_path, timeout=timeout, **streams
+            )
+
+    def host_to_inside(self, path: Path) -> str:
+        for outside, inside in self._inside:
+            if path == outside or outside in path.parents:
+                rest = str(path)[len(str(outside)) :] if inside else str(path)
+                return inside + rest
+        raise PathRefused(f"{path} cannot be seen from inside the environment.")
+
+    def close(self) -> None:
+        """End every process of the session; closing twice does nothing."""
+        if self._open:
+            self._open = False
+            self._keeper.close()
+
+
+def base_env(home: str, tmp: str, path: str) -> dict[str, str]:
+    """The whole environment a command starts from: nothing of the runner's own leaks in."""
+    return {
+        "HOME": home,
+        "TMPDIR": tmp,
+        "XDG_CONFIG_HOME": f"{home}/.config",
+        "XDG_CACHE_HOME": f"{home}/.cache",
+        "XDG_DATA_HOME": f"{home}/.local/share",
+        "XDG_STATE_HOME": f"{home}/.local/state",
+        "PATH": path,
+        "LANG": "C.UTF-8",
+    }
+
+
+def program_path(programs: tuple[Path, ...], rest: str) -> str:
+    """PATH with the folders of the needed programs first."""
+    folders = [str(program if program.is_dir() else program.parent) for program in programs]
+    return os.pathsep.join(dict.fromkeys([*folders, *rest.split(os.pathsep)]))

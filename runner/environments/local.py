@@ -1,0 +1,41 @@
+"""The machine itself: quick and without any isolation, and every page says so."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from runner.definition import Isolation
+from runner.errors import EnvironmentRefused
+from runner.processes import Keeper
+from runner.worlds.places import Place
+
+from .base import SYSTEM_PATH, KeptSession, Needs, base_env, program_path
+
+
+class Local:
+    name = "local"
+    isolation: Isolation = "none"
+    cuts_network = False
+
+    def version(self) -> str:
+        return "local/1"
+
+    def open(self, place: Place, needs: Needs) -> KeptSession:
+        if needs.network == "none":
+            raise EnvironmentRefused(
+                "The environment 'local' cannot cut off the network (network='none'); "
+                "use the sandbox, or declare network='open'."
+            )
+        path = program_path(needs.programs, os.environ.get("PATH", SYSTEM_PATH))
+        paths = [place.world, place.home, place.tmp, place.out, Path("/")]
+        inside = tuple((one, "" if one == Path("/") else str(one)) for one in paths)
+        return KeptSession(Keeper.here(), str(place.world), base_env(str(place.home), str(place.tmp), path), inside)
+
+
+ENVIRONMENT = Local()
+
+
+def unusable() -> str:
+    """Say why this environment cannot be used here; "" when it can."""
+    return ""

@@ -1,0 +1,238 @@
+"""The keeper: a small process that starts commands and owns everything they leave behind.
+
+It runs beside a trial, either forked from the runner or, inside a sandbox, as process 1 of its namespace; there it is
+started as a plain script, so it imports little (each millisecond is paid by every trial) and nothing of ours.
+Everything it starts stays below it, sessions and daemons too (it is a child subreaper), so it can end all of it. When
+the runner's side of the socket closes, for whatever reason, the keeper ends everything and goes.
+
+Wire: 4 bytes of length, then a marshalled tuple; the descriptors of a command come with the length. Answers are
+12 bytes: number of the command, kind, value. They come from where agents live and are never unmarshalled.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # the public module builds enums for 4 ms
+import _socket as socket  # so does this one
+import ctypes
+import marshal
+import os
+import select
+import struct
+import sys
+import time
+from collections.abc import Iterable
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+ANSWER = struct.Struct("<Iii")
+EXITED, SIGNALLED = 0, 1
+KILLING = 10.0
+"""Seconds after which a process that does not die (waiting for a dead disk) is given up."""
+
+Process = tuple[int, int]
+"""A pid and its start time: together they name one process, a pid alone may be used again."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def prctl(option: int, value: int) -> bool:
+    return bool(
+        _libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)) == 0
+    )
+
+
+def descendants(root: int, spared: Iterable[Process] = ()) -> list[Process]:
+    """Every live process below `root`, whatever sessions they made; `spared` ones are left out with all below them."""
+    below: dict[int, list[Process]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208  no pathlib here: it would be imported for each trial
+        if name.isdigit():
+            parent, process, alive = _stat(name)
+            if alive:
+                below.setdefault(parent, []).append(process)
+    found, waiting, left_out = [], [root], frozenset(spared)
+    while waiting:
+        for process in below.get(waiting.pop(), ()):
+            if process not in left_out:
+                found.append(process)
+                waiting.append(process[0])
+    return found
+
+
+def _stat(name: str) -> tuple[int, Process, bool]:
+    try:
+        with open(f"/proc/{name}/stat", "rb", buffering=0) as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return 0, (0, 0), False
+    return int(fields[1]), (int(name), int(fields[19])), fields[0] not in (b"Z", b"X")
+
+
+def end_all(root: int, spared: Iterable[Process] = (), grace: float = 0.0) -> None:
+    """End everything below `root`: asked first where there is grace, then stopped (so none can fork) and killed."""
+    reap = root == os.getpid()
+    if grace:
+        _send(descendants(root, spared), signal.SIGTERM, signal.SIGCONT)
+        _until_gone(root, spared, grace, reap)
+    limit = time.monotonic() + KILLING
+    while (targets := descendants(root, spared)) and time.monotonic() < limit:
+        _send(targets, signal.SIGSTOP)
+        _send(targets, signal.SIGKILL)
+        _reap(reap)
+        time.sleep(0.001)
+
+
+def _until_gone(root: int, spared: Iterable[Process], seconds: float, reap: bool) -> None:
+    limit = time.monotonic() + seconds
+    while descendants(root, spared) and time.monotonic() < limit:
+        _reap(reap)
+        time.sleep(0.005)
+
+
+def _send(processes: Iterable[Process], *signals: int) -> None:
+    for pid, _ in processes:
+        for number in signals:
+            try:
+                os.kill(pid, number)
+            except (ProcessLookupError, PermissionError):
+                break
+
+
+_ended: dict[int, int] = {}
+
+
+def _reap(really: bool = True) -> bool:
+    """Collect the dead; returns whether any child is left. Their statuses wait in `_ended` for who asks."""
+    while really:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if pid == 0:
+            return True
+        _ended[pid] = status
+    return True
+
+
+class Server:
+    """One command at a time; what earlier commands left running goes on until the keeper goes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.socket = socket.socket(fileno=descriptor)
+        self.number = self.pid = 0
+        self.spared: list[Process] = []
+        self.wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wake_write)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+
+    def serve(self) -> None:
+        poll = select.poll()
+        poll.register(self.socket.fileno(), select.POLLIN)
+        poll.register(self.wake_read, select.POLLIN)
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor == self.wake_read:
+                    os.read(self.wake_read, 4096)
+                elif not self.obey():
+                    return
+            self.report()
+
+    def obey(self) -> bool:
+        """Read one order; False when the other side is gone."""
+        try:
+            head, ancillary, _, _ = self.socket.recvmsg(4, socket.CMSG_SPACE(12), socket.MSG_WAITALL)
+        except OSError:
+            return False
+        if len(head) < 4:
+            return False
+        order = marshal.loads(self._receive(int.from_bytes(head, "little")))
+        if order[0] == "run":
+            descriptors = struct.unpack("3i", ancillary[0][2])
+            _, number, argv, env, cwd = order
+            self.start(number, argv, env, cwd, descriptors)
+        elif order[0] == "hello":
+            self.socket.sendall(ANSWER.pack(order[1], EXITED, 0))
+        elif order[1] == self.number and self.pid:
+            end_all(os.getpid(), self.spared, order[2])
+        return True
+
+    def _receive(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            chunk = self.socket.recv(min(size - len(data), 1 << 20))
+            if not chunk:
+                raise EOFError
+            data += chunk
+        return bytes(data)
+
+    def start(self, number: int, argv: list[str], env: dict[str, str], cwd: str, descriptors: tuple[int, ...]) -> None:
+        _ended.clear()
+        self.spared = descendants(os.getpid()) if _reap() else []
+        self.number, self.pid = number, os.fork()
+        if self.pid == 0:
+            become(argv, env, cwd, descriptors)
+        for descriptor in set(descriptors):
+            os.close(descriptor)
+
+    def report(self) -> None:
+        """Tell how the command ended, once it has; what it started lives on."""
+        _reap()
+        status = _ended.pop(self.pid, None)
+        if not self.pid or status is None:
+            return
+        self.pid = 0
+        if os.WIFSIGNALED(status):
+            answer = ANSWER.pack(self.number, SIGNALLED, os.WTERMSIG(status))
+        else:
+            answer = ANSWER.pack(self.number, EXITED, os.WEXITSTATUS(status))
+        try:
+            self.socket.sendall(answer)
+        except OSError:
+            return  # the other side is gone; the next order says so
+
+
+def become(argv: list[str], env: dict[str, str], cwd: str, descriptors: tuple[int, ...]) -> None:
+    """Turn this forked child into the command; as in a shell, 127 says not found and 126 not startable."""
+    code = 126
+    try:
+        os.setsid()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        high = [os.dup(descriptor) for descriptor in descriptors]  # away from 0-2, which the next line overwrites
+        for wanted, descriptor in enumerate(high):
+            os.dup2(descriptor, wanted)
+        os.closerange(3, 1 << 20)
+        os.chdir(cwd)
+        os.execvpe(argv[0], argv, env)
+    except FileNotFoundError as error:
+        code = 127 if error.filename != cwd else 126
+        _complain(argv[0], error)
+    except BaseException as error:
+        _complain(argv[0], error)
+    finally:
+        os._exit(code)
+
+
+def _complain(program: str, error: BaseException) -> None:
+    os.write(2, f"{program}: {getattr(error, 'strerror', None) or error}\n".encode(errors="backslashreplace"))
+
+
+def keep(descriptor: int) -> None:
+    """Serve until the other side closes, then leave nothing behind. Never returns."""
+    try:
+        if os.getpid() != 1:
+            prctl(PR_SET_CHILD_SUBREAPER, 1)
+        prctl(PR_SET_DUMPABLE, 0)
+        Server(descriptor).serve()
+    except EOFError:
+        pass
+    finally:
+        end_all(os.getpid())
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    keep(int(sys.argv[1]))

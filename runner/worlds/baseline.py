@@ -1,0 +1,133 @@
+"""What a world holds at one moment, and how to look again without reading what nobody touched."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from runner.blobs import BlobStore
+from runner.digests import sha256
+
+from .changes import Side
+from .clock import GUARD, clock_of, times_can_be_trusted
+from .copying import Copied
+from .rules import Rules
+from .tree import Tree
+from .walk import TYPES, Fingerprint, Found, fingerprint, git_mode, read_link, read_whole, walk
+
+
+class State(NamedTuple):
+    """One path at one moment."""
+
+    fingerprint: Fingerprint
+    type: str
+    sha256: str | None = None
+    target: str | None = None
+    stored: bool = False
+
+    def side(self, stored: bool | None = None) -> Side:
+        size, mode = self.fingerprint[0], self.fingerprint[4]
+        return Side(
+            type=self.type,
+            mode=git_mode(mode),
+            size=size if self.type in ("file", "link") or (self.type == "unreadable" and stat.S_ISREG(mode)) else 0,
+            sha256=self.sha256,
+            stored=self.stored if stored is None else stored,
+            target=self.target,
+        )
+
+
+States = Mapping[str, State]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A world as it was: what changes are measured against. `clock` is the file system's time when it was taken."""
+
+    states: States
+    clock: int
+    trusted: bool
+    source: Path | None = None
+    """The template the world was copied from: it still has the bytes that a change replaced."""
+
+    def advanced(self, world: Path, blobs: BlobStore, rules: Rules) -> Baseline:
+        """The world as it is now; only what was touched is read. The clock comes first: writers may be left."""
+        clock = clock_of(world)
+        return Baseline(_look(world, self, blobs, rules), clock, self.trusted, self.source)
+
+    def keep_before(self, path: str, blobs: BlobStore, limit: int) -> bool:
+        """See to it that the bytes of a changed file, as they were, are a blob; False where that cannot be."""
+        state = self.states[path]
+        if state.type != "file" or state.sha256 is None or state.fingerprint[0] > limit:
+            return False
+        if state.stored or blobs.has(state.sha256):
+            return True
+        return self.source is not None and _store(self.source / path, state.sha256, blobs)
+
+
+def take_baseline(
+    world: Path, template: Tree | None, blobs: BlobStore, rules: Rules, copied: Copied | None = None
+) -> Baseline:
+    """Take the world after setup. What `copied` left and nobody touched is not read: its sha256 stands in the template.
+
+    What setup wrote is stored, so that the side before a change of it can be shown.
+    """
+    trusted = times_can_be_trusted(world)
+    source = copied.source if copied else None
+    fresh = Baseline(_of_template(template, copied), copied.clock if copied else 0, trusted, source)
+    return Baseline(_look(world, fresh, blobs, rules), clock_of(world), trusted, source)
+
+
+def _of_template(template: Tree | None, copied: Copied | None) -> dict[str, State]:
+    if template is None:
+        return {}
+    nowhere: Fingerprint = (-1, -1, -1, -1, -1)
+    seen = copied.fingerprints if copied else {}
+    return {
+        entry.path: State(seen.get(entry.path, nowhere), "file", entry.sha256, None, entry.stored)
+        for entry in template.entries
+        if entry.type == "file"
+    }
+
+
+def _look(world: Path, known: Baseline, blobs: BlobStore, rules: Rules) -> dict[str, State]:
+    states: dict[str, State] = {}
+    before, surely = known.states, known.clock - GUARD if known.trusted else 0
+    for found in walk(world, rules.ignored):
+        now, was = fingerprint(found.stat), before.get(found.path)
+        if was is not None and was.fingerprint == now and now[2] < surely and not found.closed:
+            states[found.path] = was
+        else:
+            states[found.path] = _examine(found, now, was, blobs, rules.max_bytes)
+    return states
+
+
+def _examine(found: Found, now: Fingerprint, was: State | None, blobs: BlobStore, limit: int) -> State:
+    kind = TYPES.get(stat.S_IFMT(now[4]), "device")
+    if kind == "link":
+        return State(now, kind, target=read_link(found))
+    if kind != "file":
+        return State(now, "unreadable" if found.closed else kind)
+    read = read_whole(found, limit)
+    if read is None:
+        return State(now, "unreadable")
+    digest, size, data = read
+    if was is not None and was.sha256 == digest:
+        return State(now, kind, digest, None, was.stored)
+    if data is not None:
+        blobs.put(data)
+    return State((size, *now[1:]), kind, digest, None, data is not None)
+
+
+def _store(file: Path, digest: str, blobs: BlobStore) -> bool:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as opened:
+            data = opened.read()
+    except OSError:
+        return False
+    return sha256(data) == digest and blobs.put(data) == digest

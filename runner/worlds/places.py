@@ -1,0 +1,101 @@
+"""Where a trial lives: one folder outside every project, so that nothing of ours reaches the agent by a parent."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import EnvironmentRefused
+from runner.processes import run_process
+
+FOREIGN = (
+    ".git", ".hg", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "conftest.py", "package.json",
+    "AGENTS.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "CONVENTIONS.md",
+    ".cursorrules", ".goosehints", ".aider.conf.yml", "opencode.json", ".mcp.json",
+)  # fmt: skip
+"""What agents and test tools look for in parent folders; a world below one of these is not the world of the bench."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folders of one attempt: the world, the agent's HOME and TMPDIR, and what the runner writes beside them."""
+
+    root: Path
+
+    @property
+    def world(self) -> Path:
+        return self.root / "world"
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def tmp(self) -> Path:
+        return self.root / "tmp"
+
+    @property
+    def out(self) -> Path:
+        return self.root / "out"
+
+
+def worlds_root() -> Path:
+    """BENCHSITE_WORLDS, or a folder in the user's cache."""
+    chosen = os.environ.get("BENCHSITE_WORLDS")
+    if chosen:
+        return Path(os.path.abspath(chosen))  # noqa: PTH100  resolve() would follow links; the check below does that
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "benchsite" / "worlds"
+
+
+def make_place(run: str, trial: int, attempt: int) -> Place:
+    """Make the folders of one attempt, empty; what a killed attempt left under the same name is removed."""
+    root = worlds_root()
+    _check_parents(root)
+    place = Place(root / run / f"{trial}-{attempt}")
+    if place.root.is_symlink() or place.root.exists():
+        drop_place(place)
+    place.root.mkdir(parents=True, mode=0o700)
+    for folder in (place.world, place.home, place.tmp, place.out):
+        folder.mkdir()
+    return place
+
+
+def drop_place(place: Place) -> None:
+    """Remove an attempt's folders, whatever the agent did to their modes, and the run's folder once it is empty."""
+    remove_tree(place.root)
+    try:
+        place.root.parent.rmdir()
+    except OSError:
+        return  # other trials still live there
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder that a stranger filled: closed directories and very deep ones too. Links are not followed."""
+    if folder.is_symlink():
+        folder.unlink()
+        return
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except (OSError, RecursionError):
+        quiet = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
+        for argv in (["chmod", "-R", "u+rwX", "--", str(folder)], ["rm", "-rf", "--", str(folder)]):
+            run_process(argv, cwd=folder.parent, env=quiet, timeout=600)
+        if folder.exists():
+            raise EnvironmentRefused(f"{folder} could not be removed; remove it by hand, then run again.") from None
+
+
+@functools.lru_cache(maxsize=8)
+def _check_parents(root: Path) -> None:
+    for parent in (root, *root.parents, *Path(os.path.realpath(root)).parents):
+        for name in FOREIGN:
+            if (parent / name).exists():
+                raise EnvironmentRefused(
+                    f"Worlds cannot live in {root}: {parent / name} would be seen from inside them. "
+                    "Set BENCHSITE_WORLDS to a folder outside any project."
+                )

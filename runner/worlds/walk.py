@@ -1,0 +1,130 @@
+"""Walking a world that may be hostile and may still be written to: by directory descriptors, never through a link."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from runner.digests import CHUNK
+
+MAX_DEPTH = 200
+"""A deeper directory is named and not entered: each level holds a descriptor."""
+
+Fingerprint = tuple[int, int, int, int, int]
+"""Size, mtime, ctime (both in ns), inode and mode: with all five the same nothing was written."""
+
+TYPES = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "dir",
+    stat.S_IFLNK: "link",
+    stat.S_IFIFO: "fifo",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFBLK: "device",
+    stat.S_IFCHR: "device",
+}
+
+
+class Found(NamedTuple):
+    """One path of a walk. `folder` is the open descriptor of its directory, good until the walk goes on."""
+
+    path: str
+    name: str
+    folder: int
+    stat: os.stat_result
+    closed: bool = False
+    """A directory that could not be entered."""
+
+
+Skip = Callable[[str, str, bool], bool]
+"""(path, name, is a directory) -> leave it out, with everything below."""
+
+
+def walk(root: str | os.PathLike[str], skip: Skip | None = None) -> Iterator[Found]:
+    """Give every path below `root`, a directory before what it holds."""
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield from _below(descriptor, "", skip, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _below(folder: int, prefix: str, skip: Skip | None, depth: int) -> Iterator[Found]:
+    folders = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            path = prefix + name
+            if skip is not None and skip(path, name, entry.is_dir(follow_symlinks=False)):
+                continue
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # removed under our hands by a process the agent left
+            if stat.S_ISDIR(status.st_mode):
+                folders.append((path, name, status))
+            else:
+                yield Found(path, name, folder, status)
+    for path, name, status in folders:
+        descriptor = _enter(folder, name) if depth < MAX_DEPTH else None
+        yield Found(path, name, folder, status, closed=descriptor is None)
+        if descriptor is not None:
+            try:
+                yield from _below(descriptor, path + "/", skip, depth + 1)
+            finally:
+                os.close(descriptor)
+
+
+def _enter(folder: int, name: str) -> int | None:
+    try:
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return None
+
+
+def fingerprint(status: os.stat_result) -> Fingerprint:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_mode
+
+
+def git_mode(mode: int) -> str:
+    """Give a mode as git keeps it: a file is executable or not, all else is its type. The umask leaves no trace."""
+    if stat.S_ISREG(mode):
+        return "100755" if mode & 0o100 else "100644"
+    return f"{stat.S_IFMT(mode):06o}"
+
+
+def read_link(found: Found) -> str | None:
+    try:
+        return os.readlink(found.name, dir_fd=found.folder)
+    except OSError:
+        return None
+
+
+def read_whole(found: Found, limit: int) -> tuple[str, int, bytes | None] | None:
+    """Hash a file: (sha256, size, its bytes when they are at most `limit`). None when it cannot be read."""
+    try:
+        descriptor = os.open(
+            found.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=found.folder
+        )
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None  # replaced by something else since it was listed
+        return _read(descriptor, limit)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, limit: int) -> tuple[str, int, bytes | None]:
+    hashed, size, kept = hashlib.sha256(), 0, bytearray()
+    while chunk := os.read(descriptor, CHUNK):
+        size += len(chunk)
+        hashed.update(chunk)
+        if size <= limit:
+            kept += chunk
+    return hashed.hexdigest(), size, bytes(kept) if size <= limit else None
