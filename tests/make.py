@@ -175,7 +175,7 @@ def _axis_values(n: int) -> dict[str, str]:
 
 def _cell(n: int) -> Cell:
     axes = _axis_values(n)
-    pin = {"agent": {"name": axes["agent"], "kind": "scripted", "version": "1.4.0"}, "model": axes["model"]}
+    pin = {"adapter": "scripted", "version": "1.4.0", "model": axes["model"]}
     return Cell(cell_id(axes), axes, pin, "none")
 
 

@@ -1,0 +1,82 @@
+"""The one place where text from outside is made fit for the database; the originals stay in the blobs."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from runner.errors import JournalError
+
+BAD = re.compile("[\0\ud800-\udfff]")
+INSTEAD = "\ufffd"
+MAX_INT = 2**63 - 1
+
+
+def text(value: Any, limit: int | None = None) -> str:
+    """Replace NUL and lone surrogates; what is too long for its column ends with an ellipsis."""
+    found = value if isinstance(value, str) else "" if value is None else str(value)
+    if BAD.search(found):
+        found = BAD.sub(INSTEAD, found)
+    return found if limit is None or len(found) <= limit else found[: limit - 1] + "…"
+
+
+def name(value: Any, limit: int, what: str) -> str:
+    """Pass an identifier as it is; one that is odd or too long is refused, since cutting it could make two the same."""
+    if not isinstance(value, str) or BAD.search(value):
+        raise JournalError(f"The {what} {text(value, 60)!r} holds characters that no database keeps.")
+    if len(value) > limit:
+        raise JournalError(f"The {what} {value[:60]!r}… is longer than {limit} characters.")
+    return value
+
+
+def tree(value: Any) -> Any:
+    """Clean a JSON value throughout; NaN and the infinities become null."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, dict):
+        return {text(key): tree(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [tree(inner) for inner in value]
+    return value
+
+
+def dirty(value: Any) -> bool:
+    """Tell whether cleaning would change a value, so that its row can be flagged."""
+    if isinstance(value, str):
+        return BAD.search(value) is not None
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, dict):
+        return any(dirty(key) or dirty(inner) for key, inner in value.items())
+    return isinstance(value, (list, tuple)) and any(map(dirty, value))
+
+
+def number(value: Any) -> float | None:
+    """Pass a finite number as a float; everything else is unknown."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def whole(value: Any) -> int | None:
+    """Pass a whole number that a bigint column holds."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if abs(value) <= MAX_INT else None
+
+
+def moment(value: Any) -> datetime | None:
+    """Read a time; one without a zone is taken as UTC, one that cannot be read is unknown."""
+    try:
+        found = datetime.fromisoformat(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        return None

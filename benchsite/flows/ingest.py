@@ -1,0 +1,147 @@
+"""The one road from a journal to rows: a streaming fold, written in batches, idempotent and resumable.
+
+`Run.journal_bytes` is the place before which every attempt has ended: a later ingest of a run that still goes on, or
+one that was killed, starts there. Attempts that are met again are known by (trial, number) and left alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from benchsite.artifacts.store import store
+from benchsite.curation.models import Decision, RunLabel
+from benchsite.runs.models import Run
+from runner.digests import sha256
+from runner.errors import JournalError
+from runner.manifest import Manifest
+
+from . import clean, projected
+from .carry import Carrier, of_manifest
+from .curate import decide
+from .folding import Pass
+from .sources import Source
+
+Progress = Callable[[int, int], None]
+"""Told (bytes folded, bytes of the journal) after every batch."""
+BATCH = 1000
+
+
+class Conflict(JournalError):
+    """Other bytes under the id of a run that is here already."""
+
+
+def ingest(
+    run_dir: Path,
+    *,
+    by: Any = None,
+    verdict: str = Run.Verdict.SUBMITTED,
+    visibility: str = "public",
+    keep_events: bool = True,
+    on_progress: Progress | None = None,
+) -> Run:
+    """Bring a run directory up to date in the database; safe to repeat, and while the run still goes on.
+
+    `verdict="accepted"` is for what an operator vouches for. `keep_events=False` leaves the journal's copy for the
+    last call: a live run is ingested many times.
+    """
+    source = Source.of_folder(run_dir)
+    return take(source, by=by, verdict=verdict, visibility=visibility, keep_events=keep_events, on_progress=on_progress)
+
+
+def take(
+    source: Source,
+    *,
+    by: Any = None,
+    verdict: str = Run.Verdict.SUBMITTED,
+    visibility: str = "public",
+    keep_events: bool = True,
+    on_progress: Progress | None = None,
+    kept: dict[str, Any] | None = None,
+) -> Run:
+    """Ingest from any source. `kept` holds columns of a run that a rebuild must bring back as they were."""
+    data = source.manifest_bytes()
+    manifest = read_manifest(data)
+    run, carrier = _open(manifest, data, source, by, visibility, kept or {})
+    with source.open_events() as file:
+        events = _keep_journal(source, carrier) if keep_events else ""
+        Pass(run, manifest, carrier, file, events).go(BATCH, on_progress or _silent)
+    run = Run.objects.select_related("bench", "version").get(pk=run.pk)
+    if verdict == Run.Verdict.ACCEPTED and run.verdict == Run.Verdict.SUBMITTED:
+        decide(run, Decision.Verdict.ACCEPT, by=by, reason="Ingested by an operator of this site.")
+    return run
+
+
+def read_manifest(data: bytes) -> Manifest:
+    try:
+        manifest = Manifest.from_json(json.loads(data))
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        raise JournalError(f"The manifest is not valid JSON of a run: {error}.") from error
+    projected.check(manifest)
+    return manifest
+
+
+def _open(
+    manifest: Manifest, data: bytes, source: Source, by: Any, visibility: str, kept: dict[str, Any]
+) -> tuple[Run, Carrier]:
+    """Find the run, or make it with everything its manifest declares."""
+    digest = sha256(data)
+    run = Run.objects.select_related("bench", "version").filter(ulid=manifest.run).first()
+    if run is not None:
+        if run.manifest != digest:
+            raise Conflict(
+                f"The run {manifest.run} is here already with another manifest; a run's id is never used twice."
+            )
+        return run, Carrier(run, source.blobs)
+    store().put(data)
+    with transaction.atomic():
+        bench = projected.bench_of(manifest, visibility)
+        declared = projected.declare(manifest, bench)
+        run = Run.objects.create(**_columns(manifest, declared, digest, by), **kept)
+        projected.make_cells(manifest, run, bench)
+        label = _label(run)
+        Run.objects.filter(pk=run.pk).update(label=label, **({"created_at": kept["created_at"]} if kept else {}))
+    carrier = Carrier(run, source.blobs)
+    found = carrier.fetch(of_manifest(manifest))
+    with transaction.atomic():
+        carrier.record([digest, *found])
+    return run, carrier
+
+
+def _columns(manifest: Manifest, declared: projected.Declared, digest: str, by: Any) -> dict[str, Any]:
+    return {
+        "ulid": manifest.run,
+        "bench": declared.bench,
+        "version": declared.version,
+        "cohort": manifest.cohort,
+        "origin": clean.text(manifest.origin, 20),
+        "by": by,
+        "counts": {"planned": len(manifest.rows)},
+        "manifest": digest,
+        "isolation": clean.text(manifest.isolation, 12),
+    }
+
+
+def _label(run: Run) -> int:
+    """Give the run its number within the bench; a rebuild finds the one it had."""
+    found = RunLabel.objects.filter(run=run.ulid).first()
+    if found is None:
+        bench = str(run.bench)
+        last = RunLabel.objects.filter(bench=bench).order_by("-number").first()
+        found = RunLabel.objects.create(run=run.ulid, bench=bench, number=last.number + 1 if last else 1)
+    return found.number
+
+
+def _keep_journal(source: Source, carrier: Carrier) -> str:
+    """Copy the journal, as it stands, into the site's store: a rebuild folds it again."""
+    with source.open_events() as file:
+        digest, _ = carrier.target.put_stream(file)
+    return digest
+
+
+def _silent(done: int, total: int) -> None:
+    return None

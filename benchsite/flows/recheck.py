@@ -1,0 +1,55 @@
+"""Rollups against the journal: `recount --check` folds what was kept and compares every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db import transaction
+
+from benchsite.runs.models import Run
+from benchsite.runs.recount import WITHDRAWN, figures, recount, stored_figures
+from runner.journal import decode
+from runner.replay import RunResult, fold
+from runner.statistics.rollup import Row, rows_of
+
+from . import projected
+from .curate import raise_revision
+from .ingest import read_manifest
+from .sources import Source
+
+NAMES = ("slot", "tally", "standing")
+
+
+def rebuild_rollups(run: Run) -> None:
+    """Write the rollups anew from the rows."""
+    with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run.pk)
+        recount(run)
+        raise_revision(run)
+
+
+def differences(run: Run) -> Iterator[str]:
+    """Name every figure of the database that the journal does not bear out."""
+    source = Source.of_store(run.manifest, run.events)
+    with source.open_events() as file:
+        result = fold(read_manifest(source.manifest_bytes()), decode(file))
+    expected = figures(run, list(_rows(run, result)))
+    for name, wanted, found in zip(NAMES, expected, stored_figures(run), strict=True):
+        for key in sorted(wanted.keys() | found.keys(), key=repr):
+            if wanted.get(key) != found.get(key):
+                yield f"run {run.ulid}: {name} {key} is {found.get(key)}, the journal says {wanted.get(key)}."
+
+
+def _rows(run: Run, result: RunResult) -> Iterator[Row]:
+    """Give replay's rows under the ids of the database, with what curators withdrew."""
+    declared = projected.declare(result.manifest, run.bench)
+    cells = list(run.cells.order_by("ordinal").values_list("id", flat=True))
+    withdrawn = set(run.trials.filter(withdrawn=True).values_list("index", flat=True))
+    for index, row in enumerate(rows_of(result)):
+        planned = result.manifest.trials[index]
+        named = row._replace(
+            cell=cells[planned.cell],
+            scenario=declared.scenarios[planned.scenario],
+            case=declared.cases[planned.scenario, planned.case],
+        )
+        yield named._replace(state=WITHDRAWN, fault=None, outcome=None) if index in withdrawn else named

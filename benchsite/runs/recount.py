@@ -1,0 +1,130 @@
+"""Rollups of a run, computed in Python by the functions the runner itself uses: one path for both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from django.db import transaction
+
+from benchsite.benches.models import Measure
+from runner.schema import MeasureSpec
+from runner.statistics.policy import POLICIES
+from runner.statistics.rollup import Row, slots, standings, tallies
+
+from .models import Observation, Run, Slot, Standing, Tally, Trial
+
+WITHDRAWN = "withdrawn"
+"""The state a curator's withdrawal gives a trial in the rollups; it counts nowhere, and is shown beside the rest."""
+TEXTS = frozenset({"category", "text"})
+Figures = dict[tuple[Any, ...], tuple[Any, ...]]
+
+
+def recount(run: Run) -> None:
+    """Rebuild the run's rollups from its rows; call it in the transaction that changed them."""
+    slot, tally, standing = figures(run, list(rows_of_run(run)))
+    with transaction.atomic():
+        for model in (Slot, Tally, Standing):
+            model.objects.filter(run=run)._raw_delete(run._state.db or "default")
+        _insert(Slot, SLOT, run, slot)
+        _insert(Tally, TALLY, run, tally)
+        _insert(Standing, STANDING, run, standing)
+
+
+SLOT = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens")
+TALLY = ("cell_id", "case_id", "measure_id", "n", "invalid", "missing",
+         "sum", "sumsq", "min", "q1", "median", "q3", "max", "shares")  # fmt: skip
+STANDING = ("cell_id", "policy", "measure_id", "macro", "lo", "hi", "clusters", "rank_lo", "rank_hi",
+            "k", "n", "planned", "cost", "seconds")  # fmt: skip
+KEYS = {Slot: 3, Tally: 3, Standing: 3}
+"""How many of the leading columns name a row."""
+
+
+def specs(run: Run) -> list[MeasureSpec]:
+    return [MeasureSpec.from_json(row) for row in run.version.schema]
+
+
+def figures(run: Run, rows: list[Row]) -> tuple[Figures, Figures, Figures]:
+    """Give the three rollups as {key: other columns}, from rows whose cell, scenario and case are row ids."""
+    measures = specs(run)
+    ids = dict(Measure.objects.filter(version=run.version_id).values_list("key", "id"))
+    slot: Figures = {key: tuple(found) for key, found in slots(rows).items()}
+    tally: Figures = {
+        (cell, case, ids[key]): tuple(found) for (cell, _, case, key), found in tallies(rows, measures).items()
+    }
+    standing: Figures = {
+        (s.cell, s.policy, ids[s.measure]): tuple(s[3:-1])
+        for policy in POLICIES
+        for s in standings(rows, measures, policy, run.ulid)
+    }
+    return slot, tally, standing
+
+
+def stored_figures(run: Run) -> tuple[Figures, Figures, Figures]:
+    """Give the rollups as they stand in the database, in the same shape."""
+    return tuple(_stored(model, names, run) for model, names in ((Slot, SLOT), (Tally, TALLY), (Standing, STANDING)))  # type: ignore[return-value]
+
+
+def _stored(model: Any, names: tuple[str, ...], run: Run) -> Figures:
+    rows = model.objects.filter(run=run).values_list(*names)
+    return {row[: KEYS[model]]: row[KEYS[model] :] for row in rows}
+
+
+def _insert(model: Any, names: tuple[str, ...], run: Run, found: Figures) -> None:
+    rows = (model(run=run, **dict(zip(names, (*key, *values), strict=True))) for key, values in found.items())
+    model.objects.bulk_create(rows, batch_size=1000)
+
+
+def rows_of_run(run: Run) -> Iterator[Row]:
+    """Read the run's planned trials in the order of their index, with the values of the counted attempts."""
+    trials = run.trials.order_by("index").values_list(
+        "id", "cell_id", "scenario_id", "case_id", "number", "state", "fault", "outcome",
+        "cost", "seconds", "tokens", "withdrawn",
+    )  # fmt: skip
+    values = _values(run)
+    for id, cell, scenario, case, number, state, fault, outcome, cost, seconds, tokens, withdrawn in trials.iterator(
+        chunk_size=5000
+    ):
+        held, invalid = values.get(id, ({}, frozenset()))
+        yield Row(
+            cell=cell,
+            scenario=scenario,
+            case=case,
+            number=number,
+            state=WITHDRAWN if withdrawn else state,
+            fault=None if withdrawn else fault or None,
+            outcome=None if withdrawn else outcome or None,
+            cost=cost,
+            seconds=seconds,
+            tokens=tokens,
+            values=held,
+            invalid=invalid,
+        )
+
+
+def _values(run: Run) -> dict[int, tuple[dict[str, float | str], frozenset[str]]]:
+    names = {row.pk: (row.key, row.type in TEXTS) for row in Measure.objects.filter(version=run.version_id)}
+    found = (
+        Observation.objects.filter(trial__in=Trial.objects.filter(run=run))
+        .order_by("trial_id")
+        .values_list("trial_id", "measure_id", "number", "text", "valid")
+    )
+    return {trial: _of_trial(rows, names) for trial, rows in groupby(found.iterator(5000), key=lambda row: row[0])}
+
+
+def _of_trial(
+    rows: Iterable[tuple[Any, ...]], names: dict[int, tuple[str, bool]]
+) -> tuple[dict[str, float | str], frozenset[str]]:
+    held: dict[str, float | str] = {}
+    invalid: list[str] = []
+    for _, measure, number, text, valid in rows:
+        key, is_text = names[measure]
+        if not valid:
+            invalid.append(key)
+        else:
+            held[key] = text if is_text else number
+    return held, frozenset(invalid) if invalid else _NONE
+
+
+_NONE: frozenset[str] = frozenset()
