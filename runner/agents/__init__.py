@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from runner.definition import AgentSpec, Cli, Command, Python, Scripted
 from runner.errors import BenchError
 
-from . import command, noop, oracle, python, scripted
+from . import claude_code, codex, command, noop, oracle, python, scripted
 from .base import Adapter, Ask, Ended, Invocation, Probe, Reading
 from .command import check_template
 
@@ -24,6 +24,8 @@ AGENTS: dict[str, Adapter] = {
     "scripted": scripted,
     "oracle": oracle,
     "noop": noop,
+    "claude-code": claude_code,
+    "codex": codex,
 }
 BUILT_IN = tuple(name for name in AGENTS if name not in ("command", "python", "scripted"))
 """Names that a matrix may use without an entry in `agents=`."""

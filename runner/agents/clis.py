@@ -1,0 +1,120 @@
+"""Shared by the adapters of agent command lines: credentials, base URLs, events, and what their errors mean."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from runner.definition import AgentSpec, Cli
+from runner.transcript import json_lines, shorten
+
+from .base import Ask, Ended, Probe, base_pin, host_of, last_line, tail, variables
+
+MAX_LINE = 16 << 20
+NO_KEY = "none"
+"""What stands for a key at an endpoint of the bench's own that asks for none."""
+
+# What an error event of the harness itself means; the first that matches counts. Never applied to tool output.
+_MEANINGS: tuple[tuple[str, str], ...] = (
+    ("context_limit", r"prompt is too long|context window|context_length|context length|ran out of room"),
+    ("output_limit", r"output token maximum|max_output_tokens|output limit"),
+    ("refusal", r"content_filter|usage policy|policy violation|safety"),
+    ("provider_auth", r"\b401\b|\b403\b|unauthori[sz]ed|forbidden|invalid.{0,12}api.?key|authentication|not logged in"),
+    ("provider_model", r"model_not_found|unknown model|model\b.{0,80}(does not exist|not found|may not exist)"),
+    ("provider", r"\b429\b|\b5\d\d\b|rate.?limit|quota|overloaded|high demand|server.?error|billing|credit balance"),
+    ("provider", r"disconnected|connect|network|timed? ?out|timeout|ECONN|ENOTFOUND|socket|error sending|\b4\d\d\b"),
+)  # fmt: skip
+
+
+def meaning(message: str) -> str | None:
+    """Give the fault code or flag that an error message stands for; None where it tells nothing we know."""
+    return next((name for name, pattern in _MEANINGS if re.search(pattern, message, re.IGNORECASE)), None)
+
+
+def cli(spec: AgentSpec) -> Cli:
+    assert isinstance(spec, Cli)
+    return spec
+
+
+def environment(ask: Ask, needed: Sequence[str], fixed: Mapping[str, str]) -> dict[str, str]:
+    """Only what the adapter needs of the runner's own variables, then its fixed ones, then what the bench declares."""
+    taken = {name: os.environ[name] for name in needed if os.environ.get(name)}
+    return {**taken, **fixed, **variables(ask)}
+
+
+def scrub(text: str, env: Mapping[str, str], keys: Sequence[str]) -> str:
+    """Take the values of key variables out of a sentence of ours."""
+    for value in {env.get(name, "") for name in keys} | {os.environ.get(name, "") for name in keys}:
+        if len(value) >= 6:
+            text = text.replace(value, "***")
+    return text
+
+
+def nested(axes: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn `config.a.b` axes into {"a": {"b": value}}."""
+    tree: dict[str, Any] = {}
+    for name, value in sorted(axes.items()):
+        if name.startswith("config."):
+            *parents, last = name.split(".")[1:]
+            branch = tree
+            for parent in parents:
+                branch = branch.setdefault(parent, {})
+            branch[last] = value
+    return tree
+
+
+def root_url(url: str) -> str:
+    """A base URL without the /v1 that some clients add themselves."""
+    return url.rstrip("/").removesuffix("/v1")
+
+
+def v1_url(url: str) -> str:
+    """A base URL with the /v1 that other clients expect in it; a path of its own is kept."""
+    url = url.rstrip("/")
+    return url if urlsplit(url).path else f"{url}/v1"
+
+
+def events(stdout: Path) -> Iterator[dict[str, Any]]:
+    if stdout.exists():
+        with stdout.open("rb") as file:
+            yield from (row for row in json_lines(file, MAX_LINE) if isinstance(row.get("type"), str))
+
+
+def silent(program: str, stderr: Path, done: Ended) -> tuple[str, str] | None:
+    """The fault of a command line that ended by itself without one event of its protocol."""
+    if done.timed_out:
+        return None
+    if done.exit_code == 0:
+        return "protocol", f"{program} ended well, but its output held not one event of its protocol."
+    said = last_line(tail(stderr)) or f"exit code {done.exit_code}"
+    return "boot", f"{program} did not start: {said}"
+
+
+def sentence(program: str, message: str) -> str:
+    return f"{program} reported: {shorten(' '.join(message.split()), 300)}"
+
+
+def cli_pin(kind: str, spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if cli(spec).base_url:
+        settings["endpoint"] = host_of(cli(spec).base_url)
+    if cli(spec).options:
+        settings["options"] = list(cli(spec).options)
+    if cli(spec).env:
+        settings["variables"] = sorted(cli(spec).env)
+    return base_pin(kind, axes, probe) | settings
+
+
+def number(value: Any) -> int | None:
+    """A count in foreign JSON: negative, fractional or textual ones are unknown."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def plus(*values: Any) -> int | None:
+    """Add what is known; None when nothing is."""
+    known = [found for value in values if (found := number(value)) is not None]
+    return sum(known) if known else None

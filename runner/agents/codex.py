@@ -1,0 +1,111 @@
+"""`codex`: `codex exec --json`. Prompt by stdin, a CODEX_HOME in the trial's own home, `resume` for a second request.
+
+Axes: `model`; `config.a.b` become `-c a.b=value`; `env.NAME` go into the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.definition import AgentSpec
+
+from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
+from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, scrub, sentence, silent, v1_url
+from .codex_events import Told, steps_of, told, usage_of
+from .programs import ask_version, find_program
+
+KIND = "codex"
+INSTALL = "npm install -g @openai/codex"
+DEFAULT_ENDPOINT = "https://api.openai.com"
+KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
+PROVIDER = "benchsite"
+
+
+def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
+    program = find_program("codex", INSTALL)
+    return Probe(ask_version([*program.argv, "--version"]), program.places)
+
+
+def invoke(ask: Ask) -> Invocation:
+    argv = [
+        *find_program("codex", INSTALL).argv,
+        *("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
+        *(word for setting in _settings(ask) for word in ("-c", setting)),
+        *(("-m", ask.model) if ask.model else ()),
+        *cli(ask.spec).options,
+        *(("resume", ask.session) if ask.session else ()),
+        "-",
+    ]
+    return Invocation(argv, _environment(ask), ask.prompt_file)
+
+
+def _settings(ask: Ask) -> Iterator[str]:
+    if cli(ask.spec).base_url:
+        yield f'model_provider="{PROVIDER}"'
+        url = json.dumps(v1_url(cli(ask.spec).base_url))
+        yield (
+            f'model_providers.{PROVIDER}={{name="{PROVIDER}",base_url={url},env_key="OPENAI_API_KEY",'
+            'wire_api="responses",request_max_retries=1,stream_max_retries=1}'
+        )
+    for name, value in sorted(ask.axes.items()):
+        if name.startswith("config."):
+            # JSON text, numbers, booleans and lists read the same as TOML.
+            yield f"{name.removeprefix('config.')}={json.dumps(value)}"
+
+
+def _environment(ask: Ask) -> dict[str, str]:
+    """CODEX_HOME must exist, or codex ends at once; in the trial's home it lasts over its requests."""
+    home = ask.home / ".codex"
+    home.mkdir(parents=True, exist_ok=True)
+    env = environment(ask, KEYS, {"CODEX_HOME": ask.inside(home)})
+    key = next((env[name] for name in KEYS if env.get(name)), None)
+    if cli(ask.spec).base_url:
+        return {**env, "OPENAI_API_KEY": env.get("OPENAI_API_KEY") or key or NO_KEY}
+    return {**env, **({"CODEX_API_KEY": key} if key else {})}
+
+
+def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
+    return cli(spec).base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_ENDPOINT
+
+
+def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+    heard = told(events(stdout))
+    if not heard.any:
+        fault = never_started("codex", done, stdout) or silent("Codex", stderr, done)
+        return Reading("", usage_of(heard, {}), [asked(ask)], fault, how_it_ended(done))
+    fault, flag = _judge(ask, heard, done)
+    flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))
+    usage = usage_of(heard, _before(ask, heard))
+    return Reading(heard.text, usage, [asked(ask), *steps_of(heard)], fault, tuple(flags), heard.session)
+
+
+def _before(ask: Ask, heard: Told) -> dict[str, Any]:
+    """What the thread had spent before this request: codex reports a thread's total, resumed ones included."""
+    file = ask.out / "codex-spent.json"
+    spent = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    before = spent.get(heard.session or "", {"request": 0, "usage": {}})
+    if before["request"] >= ask.number:  # read a second time
+        return dict(before["before"])
+    if heard.usage is not None:
+        row = {"request": ask.number, "usage": heard.usage, "before": before["usage"]}
+        file.write_text(json.dumps({**spent, heard.session or "": row}), encoding="utf-8")
+    return dict(before["usage"])
+
+
+def _judge(ask: Ask, heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:
+    if heard.failure is None:
+        if done.exit_code == 0 and not done.timed_out and heard.usage is None:
+            return ("protocol", "Codex ended well, but without the turn.completed event of its protocol."), None
+        return None, None
+    meant = meaning(heard.failure)
+    if meant and meant.startswith("provider"):
+        return (meant, scrub(sentence("Codex", heard.failure), {**cli(ask.spec).env, **ask.env}, KEYS)), None
+    return None, meant
+
+
+def pin(spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]:
+    return cli_pin(KIND, spec, axes, probe)

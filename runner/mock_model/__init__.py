@@ -1,0 +1,9 @@
+"""A local server that answers as a model would, from a reply file: real agents run end to end without a network.
+
+It speaks Anthropic messages, OpenAI chat completions and OpenAI responses, streamed or not.
+"""
+
+from .script import Script
+from .server import MockModel
+
+__all__ = ["MockModel", "Script"]
