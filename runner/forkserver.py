@@ -65,7 +65,7 @@ def read_lines(pipe: int, tick: float) -> Iterator[Event | None]:
             return
 
 
-def _event(line: bytes) -> Event | None:
+def _event(line: bytes | bytearray) -> Event | None:
     """A line cut by a kill is followed by the server's own; what is no event is left aside."""
     try:
         event = json.loads(line)

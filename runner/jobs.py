@@ -47,7 +47,7 @@ class Executor(Protocol):
 
 
 def trial_seed(manifest: Manifest, index: int) -> int:
-    """Give a trial's seed from the run's seed and what the trial is, never from its position; the same for each attempt."""
+    """Give a trial's seed from the run's seed and what the trial is, never from its position."""
     planned = manifest.trials[index]
     scenario = manifest.scenarios[planned.scenario]
     what = [

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..agents.base import Ask, Invocation, Reading
-from ..errors import AgentMissing, EnvironmentRefused
-from ..replay import Usage
-from ..transcript import Step, write_steps
+from runner.agents.base import Ask, Invocation, Reading
+from runner.errors import AgentMissing, BenchError, RunnerError
+from runner.replay import Usage
+from runner.transcript import Step, write_steps
+
 from .outputs import store_output, store_text
 
 if TYPE_CHECKING:
-    from ..agents import Resolved
-    from ..processes import Done
+    from runner.agents import Resolved
+    from runner.processes import Done
+
     from .live import LiveTrial
     from .stage import Stage
 
@@ -67,10 +69,10 @@ class AgentHandle:
         prompt_file = place.out / f"prompt-{number}.txt"
         prompt_file.write_bytes(prompt.encode("utf-8", "surrogateescape"))
         scenario = setting.manifest.scenarios[setting.planned.scenario]
-        model = setting.axes.get("model")
+        model = self._trial.axes.get("model")
         return Ask(
             spec=self._resolved.spec,
-            axes=setting.axes,
+            axes=self._trial.axes,
             model=None if model is None else str(model),
             env={},
             prompt=prompt,
@@ -93,9 +95,11 @@ class AgentHandle:
             return self._stage.session.exec(
                 call.argv, env=call.env, stdin=call.stdin, stdout=stdout, stderr=stderr, timeout=timeout
             )
-        except (AgentMissing, FileNotFoundError, PermissionError) as error:
+        except AgentMissing as error:
             raise self._trial.fail("boot", f"The agent {self.name!r} did not start: {error}") from error
-        except (EnvironmentRefused, OSError) as error:
+        except BenchError as error:
+            raise self._trial.fail("scenario", f"The agent {self.name!r} cannot be asked: {error}") from error
+        except (RunnerError, OSError) as error:
             raise self._trial.fail("environment", f"The environment failed: {error}") from error
 
     def _read(self, ask: Ask, stdout: Path, stderr: Path, done: Done) -> Reading:
@@ -144,7 +148,7 @@ class AgentHandle:
         return store_output(self._trial.setting.blobs, file, self._secrets)
 
     def _judge(self, reading: Reading, done: Done) -> None:
-        """Flag what the subject did; end the trial on what is fatal. The wall limit is the trial's, not the request's."""
+        """Flag what the subject did; end the trial on what is fatal."""
         trial = self._trial
         for flag in (*reading.flags, *(("request_timeout",) if done.timed_out else ())):
             trial.flag(flag)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import BenchError, BenchErrors
+from runner.errors import BenchError, BenchErrors
 
 PLUGINS_OFF = (
     "cacheprovider", "doctest", "unittest", "faulthandler", "unraisableexception", "threadexception", "warnings",

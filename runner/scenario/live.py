@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _pytest.outcomes import Skipped
 
-from ..blobs import BlobStore
-from ..definition import Bench
-from ..manifest import Manifest, PlannedTrial
-from ..schema import MeasureSpec
+from runner.blobs import BlobStore
+from runner.definition import Bench
+from runner.manifest import Manifest, PlannedTrial
+from runner.schema import MeasureSpec
+
 from .source import asks_later
 from .stops import GuardFailed, TrialFault, Verdict
 from .values import judge
 
 if TYPE_CHECKING:
-    from ..worlds.rules import Rules
+    from runner.worlds.rules import Rules
+
     from .agent import AgentHandle
     from .evaluation import Evaluation
     from .workspace import WorkspaceHandle
@@ -41,12 +42,13 @@ class Setting:
     seed: int
     bench: Bench
     sealed: Path
-    axes: Mapping[str, Any]
     blobs: BlobStore
     rules: Rules
     scratch: Path
     deadline: float
     """On time.monotonic()'s clock: the trial's wall limit."""
+    budget: float | None = None
+    """Dollars this trial may cost."""
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -65,12 +67,9 @@ class LiveTrial:
         self._seen: set[str] = set()
         self.flags: list[str] = []
         self.verdict: Verdict | None = None
-        self.phase, self._phase_began = "setup", time.monotonic()
+        self.phase, self._phase_began = "prepare", time.monotonic()
+        self.axes: Mapping[str, Any] = {}
         self.asked = self.answered = 0
-
-    @property
-    def axes(self) -> Mapping[str, Any]:
-        return self.setting.axes
 
     @property
     def fixtures(self) -> Path:
@@ -88,15 +87,13 @@ class LiveTrial:
         now = time.monotonic()
         if phase == self.phase:
             return
-        self.emit("phase", phase=self.phase, seconds=round(now - self._phase_began, 6))
+        self.end_phase(now)
         self.phase, self._phase_began = phase, now
+        self._emit("at", phase=phase)  # for the runner, should this process be killed; not journalled
 
-    @contextmanager
-    def during(self, phase: str) -> Iterator[None]:
-        before = self.phase
-        self.enter(phase)
-        yield
-        self.enter(before)  # on an exception the phase stays: it is where the trial ended
+    def end_phase(self, now: float | None = None) -> None:
+        seconds = (time.monotonic() if now is None else now) - self._phase_began
+        self.emit("phase", phase=self.phase, seconds=round(seconds, 6))
 
     def remaining(self, timeout: float) -> float:
         """Cut a timeout to what the trial's wall limit leaves."""
@@ -185,7 +182,7 @@ class LiveTrial:
         return self.verdict or Verdict("scored")
 
     def outcome(self) -> tuple[str | None, float | None]:
-        """Give (outcome, headline) of a scored trial; a headline that was not observed is neither solved nor unsolved."""
+        """Give (outcome, headline) of a scored trial; one whose headline is missing is neither solved nor unsolved."""
         headline = self.setting.manifest.headline()
         value = None if headline is None else self.observed.get(headline.key)
         if headline is None or headline.type != "bool":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..blobs import BlobStore
+from runner.blobs import BlobStore
 
 LIMIT = 32 << 20
 STRUCK = b"[secret]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,10 +75,8 @@ def agent() -> AgentHandle:
 
 
 @pytest.fixture
-def evaluation() -> Iterator[Evaluation]:
-    evaluation = current("the evaluation fixture").evaluation
-    yield evaluation
-    evaluation.finish()
+def evaluation() -> Evaluation:
+    return current("the evaluation fixture").evaluation
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ..definition import MODES, Collect
+from runner.definition import MODES, Collect
+
 from .collecting import CollectedCase, Complaint
 
 UNNAMED = "\u0001"

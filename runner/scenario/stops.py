@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..faults import FAULTS, fault
+from runner.faults import FAULTS, fault
 
 
 class GuardFailed(AssertionError):

@@ -7,8 +7,8 @@ import math
 import sys
 from typing import Any
 
-from ..replay import Value
-from ..schema import MeasureSpec
+from runner.replay import Value
+from runner.schema import MeasureSpec
 
 LONGEST_TEXT = 100_000
 

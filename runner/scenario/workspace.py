@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import PathRefused
-from ..paths import join_within
+from runner.errors import PathRefused
+from runner.paths import join_within
 
 if TYPE_CHECKING:
-    from ..worlds.capture import Change
-    from ..worlds.suite import SuiteRun
+    from runner.worlds.capture import Change
+    from runner.worlds.suite import SuiteRun
+
     from .live import LiveTrial
     from .stage import Stage
 
@@ -46,7 +47,7 @@ class WorkspaceHandle:
     def path(self) -> Path:
         """The world's folder on the host."""
         self._stage.check_open("workspace.path")
-        self._stage.touched = True  # whoever has the path may write
+        self._stage.touch()  # whoever has the path may write
         return self._stage.place.world
 
     @property

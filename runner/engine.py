@@ -1,0 +1,194 @@
+"""Drive a run: workers take trials in the planned order, every event is journalled as it comes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .executor import LocalExecutor
+from .faults import fault
+from .jobs import Executor, TrialJob, trial_seed
+from .journal import MANIFEST, Event, Journal, read_events
+from .manifest import Manifest
+from .replay import Attempt, Folding, RunResult, fold
+from .scheduling import Cells, Pending, Spending, may_retry, pending, retries_of
+
+__all__ = ["Executor", "LocalExecutor", "TrialJob", "drive"]
+
+OnEvent = Callable[[Event], None]
+LOOK = 0.1
+"""How often the driving thread looks for a cancellation."""
+
+
+def drive(
+    run_dir: Path,
+    *,
+    executor: Executor,
+    workers: int = 1,
+    on_event: OnEvent | None = None,
+    cancel: threading.Event | None = None,
+) -> RunResult:
+    """Run what the run still has to do, a fresh one or one that was cut short; returns the folded result."""
+    run_dir = Path(run_dir).resolve()
+    manifest = Manifest.read(run_dir / MANIFEST)
+    with Journal.open(run_dir) as journal:
+        before = list(read_events(run_dir))
+        result = fold(manifest, before)
+        todo = pending(result)
+        if before and not todo:
+            return result
+        Drive(run_dir, result, todo, journal, executor, on_event, cancel or threading.Event()).run(
+            workers, fresh=not any(event["type"] == "run.started" for event in before)
+        )
+    return fold(manifest, read_events(run_dir))
+
+
+class Drive:
+    def __init__(
+        self,
+        run_dir: Path,
+        result: RunResult,
+        todo: list[Pending],
+        journal: Journal,
+        executor: Executor,
+        on_event: OnEvent | None,
+        cancel: threading.Event,
+    ) -> None:
+        self.run_dir, self.manifest, self.before = run_dir, result.manifest, result
+        self.journal, self.executor, self.on_event, self.cancel = journal, executor, on_event, cancel
+        self.queue = deque(todo)
+        self.cells, self.spending = Cells(), Spending.of(result)
+        self.running: dict[str, TrialJob] = {}
+        self.failure: BaseException | None = None
+        self._lock = threading.Lock()  # over queue, cells, spending, running
+        self._telling = threading.Lock()  # over journal and listener: a listener sees events in the journal's order
+
+    def run(self, workers: int, *, fresh: bool) -> None:
+        load = round(os.getloadavg()[0], 2)
+        self.tell("run.started" if fresh else "run.resumed", workers=workers, load=load)
+        self._bury_lost()
+        threads = [threading.Thread(target=self._work, args=(n,), name=f"worker-{n}") for n in range(max(1, workers))]
+        for thread in threads:
+            thread.start()
+        try:
+            self._watch(threads)
+        finally:
+            self._end(threads)
+        if self.failure is not None:
+            raise self.failure
+
+    def _bury_lost(self) -> None:
+        """Attempts that were running when the runner died get their last word now."""
+        for trial in self.before.trials:
+            last = trial.final
+            if last is not None and last.finished_at is None:
+                self.tell(
+                    "trial.finished", trial=last.trial, attempt=last.number, state=fault("lost").state, outcome=None,
+                    fault="lost", phase=None, reason="The runner ended before this trial did.", seconds=None,
+                    flags=list(last.flags), usage=None, headline=None,
+                )  # fmt: skip
+
+    def _watch(self, threads: list[threading.Thread]) -> None:
+        """Wait for the workers. Ctrl-C that reaches this thread cancels; a second one leaves at once."""
+        while any(thread.is_alive() for thread in threads):
+            try:
+                if self.cancel.is_set():
+                    self._kill_running()
+                next((t for t in threads if t.is_alive()), threads[0]).join(LOOK)
+            except KeyboardInterrupt:
+                if self.cancel.is_set():
+                    raise
+                self.cancel.set()
+
+    def _end(self, threads: list[threading.Thread]) -> None:
+        if any(thread.is_alive() for thread in threads):
+            return  # left at once: what runs is lost, the journal says nothing of it
+        if self.cancel.is_set():
+            for left in self.queue:
+                self.tell("trial.not_run", trial=left.index, state="cancelled", reason="The run was cancelled.")
+        state = "cancelled" if self.cancel.is_set() else "interrupted" if self.failure else "finished"
+        self.tell("run.finished", state=state)
+        self.journal.sync()
+
+    def _kill_running(self) -> None:
+        with self._lock:
+            jobs = list(self.running.values())
+        for job in jobs:
+            self.executor.kill(job)
+
+    def tell(self, type: str, /, **fields: Any) -> Event:
+        return self._tell({"type": type, **fields})
+
+    def _tell(self, event: Event) -> Event:
+        with self._telling:
+            (written,) = self.journal.extend([event])
+            if self.on_event is not None:
+                self.on_event(written)
+        return written
+
+    def _work(self, worker: int) -> None:
+        try:
+            while (todo := self._next()) is not None:
+                self._trial(todo, worker)
+        except BaseException as error:  # a full disk, a listener that raised: the run cannot go on
+            self.failure = self.failure or error
+            with self._lock:
+                self.queue.clear()
+
+    def _next(self) -> Pending | None:
+        """Take the next trial that may run; those of a stopped cell or beyond the budget are journalled instead."""
+        while True:
+            with self._lock:
+                if self.cancel.is_set() or self.failure is not None or not self.queue:
+                    return None
+                todo = self.queue.popleft()
+                reason = self._reason_not_to_run(todo)
+            if not reason:
+                return todo
+            self.tell("trial.not_run", trial=todo.index, state="not_run", reason=reason)
+
+    def _reason_not_to_run(self, todo: Pending) -> str:
+        stopped = self.cells.stopped.get(self.manifest.trials[todo.index].cell, "")
+        if stopped or not self.spending.over:
+            return stopped
+        return f"The run's budget of ${self.spending.limit:g} was spent."
+
+    def _trial(self, todo: Pending, worker: int) -> None:
+        attempt = self._attempt(todo, worker)
+        while self._again(attempt, todo):
+            self.tell("trial.retried", trial=todo.index, attempt=todo.attempt, code=attempt.fault)
+            todo = Pending(todo.index, todo.attempt + 1, todo.retried + 1)
+            if attempt.fault == "provider":
+                self.cancel.wait(min(30.0, 0.5 * 2**todo.retried))
+            attempt = self._attempt(todo, worker)
+        cell = self.manifest.trials[todo.index].cell
+        with self._lock:
+            stop = self.cells.ended(cell, attempt)
+        if stop is not None:
+            self.tell("cell.stopped", cell=cell, code=stop[0], sentence=stop[1])
+
+    def _again(self, attempt: Attempt, todo: Pending) -> bool:
+        if self.cancel.is_set() or self.failure is not None or attempt.state != "run_error":
+            return False
+        with self._lock:
+            over = self.spending.over
+        return not over and may_retry(attempt.fault, todo.retried, retries_of(self.manifest))
+
+    def _attempt(self, todo: Pending, worker: int) -> Attempt:
+        job = TrialJob(self.run_dir, todo.index, todo.attempt, trial_seed(self.manifest, todo.index), worker)
+        with self._lock:
+            self.running[job.key] = job
+        folding, ended = Folding(), Attempt(todo.index, todo.attempt)
+        try:
+            for event in self.executor.execute(job):
+                ended = folding.feed(self._tell(event)) or ended
+        finally:
+            with self._lock:
+                del self.running[job.key]
+                self.spending.add(ended)
+        self.journal.sync()
+        return ended

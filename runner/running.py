@@ -1,0 +1,105 @@
+"""Run a bench, or what is left of a run: the two doors for the command line and for other programs."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from .dotbench import dot_bench
+from .engine import OnEvent, drive
+from .errors import BenchError, JournalError
+from .executor import LocalExecutor
+from .hashes import definition_hashes, different
+from .jobs import Executor
+from .journal import MANIFEST
+from .load import load_bench
+from .manifest import PROTOCOL, Manifest
+from .plans import EvaluationRequest
+from .prepare import Prepared, prepare
+from .replay import RunResult
+from .schema_source import extract
+from .sealing import open_sealed, seal
+
+RUNS = "runs"
+MakeExecutor = Callable[[Path, int], Executor]
+"""Given the run's folder and the number of workers; the run closes what it made."""
+
+
+def run(
+    folder: Path | str,
+    *,
+    trials: int | None = None,
+    workers: int | None = None,
+    environment: str | None = None,
+    seed: int | None = None,
+    evaluation: str | EvaluationRequest | None = None,
+    agents: Sequence[str] | None = None,
+    on_event: OnEvent | None = None,
+    on_prepared: Callable[[Prepared], None] | None = None,
+    cancel: threading.Event | None = None,
+    executor: MakeExecutor | None = None,
+) -> RunResult:
+    """Prepare a bench and run its matrix. `on_prepared` sees the plan before anything runs; raising there stops it."""
+    prepared = prepare(folder, trials=trials, environment=environment, evaluation=evaluation, seed=seed, agents=agents)
+    if on_prepared is not None:
+        on_prepared(prepared)
+    return _drive(begin(prepared), workers, on_event, cancel, executor)
+
+
+def begin(prepared: Prepared) -> Path:
+    """Make the run's folder with its manifest. The rename is last: a folder that is there is whole."""
+    runs = dot_bench(prepared.bench.root) / RUNS
+    aside = runs / f".{prepared.manifest.run}"
+    aside.mkdir(parents=True)
+    prepared.manifest.write(aside / MANIFEST)
+    return aside.rename(runs / prepared.manifest.run)
+
+
+def resume(
+    run_dir: Path | str,
+    *,
+    workers: int | None = None,
+    on_event: OnEvent | None = None,
+    cancel: threading.Event | None = None,
+    executor: MakeExecutor | None = None,
+) -> RunResult:
+    """Run what a run is missing; refused when its bench is not the one it began with."""
+    folder = Path(run_dir).resolve()
+    check_unchanged(folder, Manifest.read(folder / MANIFEST))
+    return _drive(folder, workers, on_event, cancel, executor)
+
+
+def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
+    """Compare the bench as it is with the one the run began with, and name the parts that differ."""
+    if manifest.sealed is None:
+        raise JournalError(f"The run {manifest.run} was not made by this runner ({manifest.origin}); it cannot go on.")
+    if manifest.protocol != PROTOCOL:
+        raise JournalError(
+            f"The run {manifest.run} follows protocol {manifest.protocol}, this runner {PROTOCOL}; start a new run."
+        )
+    open_sealed(run_dir.parent.parent, manifest.sealed, verify=True)
+    bench = load_bench(run_dir.parents[2])
+    parts = different(manifest.hashes, definition_hashes(bench, extract(bench.schema, bench.file), seal(bench)))
+    if parts:
+        raise BenchError(
+            f"The run {manifest.run} cannot go on: its bench has changed since ({', '.join(parts)}). "
+            "Undo the change, or start a new run.",
+            file=bench.file,
+        )
+
+
+def _drive(
+    run_dir: Path,
+    workers: int | None,
+    on_event: OnEvent | None,
+    cancel: threading.Event | None,
+    executor: MakeExecutor | None,
+) -> RunResult:
+    count = workers if workers is not None else os.cpu_count() or 1
+    if count < 1:
+        raise BenchError(f"workers={count} is not a whole number of at least 1.")
+    with closing((executor or LocalExecutor)(run_dir, count)) as made:
+        return drive(run_dir, executor=made, workers=count, on_event=on_event, cancel=cancel)

@@ -1,0 +1,152 @@
+"""One trial from an empty folder to its last event, in the process that was forked for it."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _pytest.runner import runtestprotocol
+
+from runner.errors import RunnerError
+from runner.jobs import TrialJob
+from runner.worlds.places import Place, make_place
+
+from . import current
+from .agent import AgentHandle
+from .evaluation import Evaluation
+from .live import Emit, LiveTrial, Setting
+from .outputs import bounded
+from .plugin import Items
+from .preparing import prepare_stage
+from .stage import Stage
+from .stops import TrialFault
+from .workspace import WorkspaceHandle
+
+if TYPE_CHECKING:
+    from .warm import Subject, Warm
+
+SCENARIO_OUTPUT = 1 << 20
+
+
+def run_trial(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
+    """Run one trial; every way it can end is told as events, the last of them `trial.finished`."""
+    began = time.monotonic()
+    planned = warm.manifest.trials[job.index]
+    place = make_place(warm.manifest.run, job.index, job.attempt)
+    streams = _redirect(place)
+    _reseed(job.seed)
+    trial = LiveTrial(_setting(warm, job, place, began), emit)
+    current.enter(trial)
+    stage: Stage | None = None
+    try:
+        subject = _subject(warm, trial, planned.cell)
+        trial.axes = subject.axes
+        stage = prepare_stage(warm, subject, trial, place)
+        _hand_out(warm, trial, stage, subject)
+        trial.enter("execution")
+        _play(warm, items, trial)
+    except TrialFault:
+        pass  # journalled when it was raised
+    except BaseException as error:
+        trial.raised(error)
+    finally:
+        _finish(trial, stage, streams, began)
+
+
+def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path], began: float) -> None:
+    verdict = trial.conclude()
+    trial.enter("cleanup")
+    try:
+        if stage is not None:
+            stage.close("the trial is over")
+            stage.record_ours()
+    except (RunnerError, OSError) as error:
+        trial.issue("warning", "cleanup", f"The trial could not be cleaned up whole: {error}")
+    _attach_output(trial, streams)
+    trial.end_phase()
+    outcome, headline = trial.outcome() if verdict.state == "scored" else (None, None)
+    usage = trial.agent.usage.to_json() if stage is not None and hasattr(trial, "agent") else None
+    trial.emit(
+        "trial.finished", state=verdict.state, outcome=outcome, fault=verdict.fault, phase=verdict.phase,
+        reason=verdict.reason, seconds=round(time.monotonic() - began, 6), flags=trial.flags, usage=usage,
+        headline=headline,
+    )  # fmt: skip
+
+
+def _setting(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
+    return Setting(
+        manifest=warm.manifest,
+        planned=warm.manifest.trials[job.index],
+        attempt=job.attempt,
+        seed=job.seed,
+        bench=warm.bench,
+        sealed=warm.sealed.root,
+        blobs=warm.blobs,
+        rules=warm.rules,
+        scratch=place.root / "scenario",
+        deadline=began + warm.bench.timeouts.trial,
+        budget=warm.budget,
+    )
+
+
+def _subject(warm: Warm, trial: LiveTrial, cell: int) -> Subject:
+    try:
+        return warm.subject(cell)
+    except (RunnerError, OSError) as error:
+        raise trial.fail("boot", str(error)) from error
+
+
+def _hand_out(warm: Warm, trial: LiveTrial, stage: Stage, subject: Subject) -> None:
+    trial.workspace = WorkspaceHandle(trial, stage)
+    trial.agent = AgentHandle(trial, stage, subject.agent, subject.secrets)
+    trial.evaluation = Evaluation(trial, stage, trial.setting.plan)
+
+
+def _play(warm: Warm, items: Items, trial: LiveTrial) -> None:
+    """Exceptions reach the trial through the plugin's report hook; pytest's own stop signals come out here."""
+    planned = trial.setting.planned
+    scenario = warm.manifest.scenarios[planned.scenario]
+    key = (scenario.file, scenario.function, scenario.cases[planned.case].key)
+    item = items.get(key)
+    if item is None:
+        raise trial.fail("scenario", f"The case {'::'.join(part for part in key if part)} was not found any more.")
+    runtestprotocol(item, log=False, nextitem=None)
+
+
+def _redirect(place: Place) -> tuple[Path, Path]:
+    """Give the process descriptors of its own: trials that run side by side must not mix their lines."""
+    files = place.root / "scenario.stdout", place.root / "scenario.stderr"
+    sys.stdout.flush()
+    sys.stderr.flush()
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    for number, file in enumerate(files, 1):
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.chdir(place.root)
+    tempfile.tempdir = str(place.root)
+    return files
+
+
+def _reseed(seed: int) -> None:
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed)
+
+
+def _attach_output(trial: LiveTrial, streams: tuple[Path, Path]) -> None:
+    """What the scenario itself printed, when it printed something."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for name, file in zip(("scenario.stdout", "scenario.stderr"), streams, strict=True):
+        if size := file.stat().st_size:
+            content = bounded(file, size, SCENARIO_OUTPUT)
+            trial.attach(name, content, media="text/plain; charset=utf-8", kind="log")

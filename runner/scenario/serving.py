@@ -1,0 +1,172 @@
+"""The fork server: one thread, one loop. It takes jobs, forks a child for each, and says when a child has gone."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from runner import keeper
+from runner.jobs import TrialJob
+from runner.processes import become_subreaper, die_with_parent, kill_tree
+
+from .body import run_trial
+from .collecting import scenario_files
+from .pipe import EventPipe
+from .plugin import Gathered, Items
+from .server import run_pytest
+from .warm import Warm
+
+MESSAGE = 1 << 16
+
+
+def serve(run_dir: Path, descriptor: int) -> int:
+    become_subreaper()
+    warm = Warm.load(run_dir)
+    files = scenario_files(warm.sealed.root, warm.bench.tests)
+    return run_pytest(warm.sealed.root, files, lambda found: Server(descriptor, warm, found.items).serve())
+
+
+def once(run_dir: Path, descriptor: int, row: dict[str, Any]) -> int:
+    """Run one trial in this very process: what a machine without fork does."""
+    become_subreaper()
+    warm, job = Warm.load(run_dir), TrialJob.from_json(run_dir, row)
+    scenario = warm.manifest.scenarios[warm.manifest.trials[job.index].scenario]
+
+    def play(gathered: Gathered) -> None:
+        _leave(warm, gathered.items, job, EventPipe(descriptor))
+
+    return run_pytest(warm.sealed.root, [warm.sealed.root / scenario.file], play)
+
+
+@dataclass
+class Child:
+    job: TrialJob
+    pipe: EventPipe
+    process: keeper.Process
+
+
+class Server:
+    def __init__(self, descriptor: int, warm: Warm, items: Items) -> None:
+        self.socket = socket.socket(fileno=descriptor)
+        self.warm, self.items = warm, items
+        self.children: dict[int, Child] = {}
+        self.wake, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._wakes = (self.wake, wake_write)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_write)
+
+    def serve(self) -> None:
+        """Serve until the runner closes its end, by intent or by dying; then nothing is left running."""
+        gc.collect()
+        gc.freeze()  # what is warm is never freed, so a child's collector need not touch (and copy) its pages
+        poll = select.poll()
+        poll.register(self.socket.fileno(), select.POLLIN)
+        poll.register(self.wake, select.POLLIN)
+        self.socket.send(b"ready")
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor == self.wake:
+                    os.read(self.wake, 4096)
+                elif not self._obey():
+                    keeper.end_all(os.getpid())
+                    return
+            self._reap()
+
+    def _obey(self) -> bool:
+        try:
+            data, ancillary, _, _ = self.socket.recvmsg(MESSAGE, socket.CMSG_SPACE(array.array("i").itemsize))
+        except OSError:
+            return False
+        if not data:
+            return False
+        request = json.loads(data)
+        if "kill" in request:
+            self._kill(request["kill"])
+        else:
+            (descriptor,) = array.array("i", ancillary[0][2])
+            os.set_inheritable(descriptor, False)
+            self._run(TrialJob.from_json(self.warm.run_dir, request["run"]), EventPipe(descriptor))
+        return True
+
+    def _run(self, job: TrialJob, pipe: EventPipe) -> None:
+        with contextlib.suppress(Exception):  # the child meets the same trouble, and has a trial to tell it in
+            self.warm.subject(self.warm.manifest.trials[job.index].cell)
+        parent, pid = os.getpid(), os.fork()
+        if pid == 0:
+            self._become(job, pipe, parent)
+        self.children[pid] = Child(job, pipe, (pid, keeper._stat(str(pid))[1][1]))
+
+    def _become(self, job: TrialJob, pipe: EventPipe, parent: int) -> NoReturn:
+        """In the child: let go of all that is the server's, then be the trial."""
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            die_with_parent()
+            if os.getppid() != parent:
+                os._exit(1)
+            os.setsid()
+            become_subreaper()
+            self.socket.detach()
+            for descriptor in (*self._wakes, *(child.pipe.descriptor for child in self.children.values())):
+                os.close(descriptor)
+            _leave(self.warm, self.items, job, pipe)
+        finally:
+            os._exit(1)
+
+    def _kill(self, key: str) -> None:
+        for pid, child in self.children.items():
+            if child.job.key == key:
+                kill_tree(pid)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            child = self.children.pop(pid, None)
+            if child is not None:
+                self._end_orphans()
+                child.pipe.end(pid, status)
+
+    def _end_orphans(self) -> None:
+        """What a dead trial left becomes a child of this process. A live trial keeps its own orphans."""
+        spared = [child.process for child in self.children.values()]
+        if any(pid not in self.children for pid in _children()):
+            keeper.end_all(os.getpid(), spared)
+
+
+def _children() -> list[int]:
+    pid = os.getpid()
+    try:
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_bytes().split()]
+    except OSError:
+        return [process[0] for process in keeper.descendants(pid)]
+
+
+def _leave(warm: Warm, items: Items, job: TrialJob, pipe: EventPipe) -> NoReturn:
+    """Run the trial and leave by os._exit: no exit handler and no finaliser of pytest runs in a trial process."""
+    code = 1
+    try:
+        run_trial(warm, items, job, pipe.emit)
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)

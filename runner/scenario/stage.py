@@ -1,0 +1,145 @@
+"""A trial's world and environment, and the frozen record of what the agent did to that world."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.environments.base import Session
+from runner.errors import RunnerError
+from runner.worlds.baseline import Baseline
+from runner.worlds.capture import ChangeSet, capture, capture_and_advance
+from runner.worlds.patch import git_patch
+from runner.worlds.places import Place
+from runner.worlds.suite import SuiteRun, run_suite
+
+from .composing import compose
+from .evaluation import OUTPUT_LIMIT, Execution
+from .outputs import bounded
+
+if TYPE_CHECKING:
+    from .live import LiveTrial
+
+WORKSPACE = "/workspace"
+
+
+class Stage:
+    """`touch` is called before anything of ours may write to the world: what follows is not the agent's."""
+
+    def __init__(self, trial: LiveTrial, place: Place, baseline: Baseline, session: Session) -> None:
+        self.trial, self.place, self._session = trial, place, session
+        self._base = baseline
+        self._record: ChangeSet | None = None
+        self._earlier: ChangeSet | None = None
+        self._left: Baseline | None = None
+        self._touched = False
+        self._suites = 0
+        self._closed = ""
+
+    @property
+    def session(self) -> Session:
+        self.check_open("The environment")
+        return self._session
+
+    def check_open(self, verb: str) -> None:
+        if self._closed:
+            raise RuntimeError(f"{verb} cannot be used any more: {self._closed}.")
+
+    def touch(self) -> None:
+        self._touched = True
+
+    def before_request(self) -> None:
+        """Where something of ours wrote since the last record, the agent's next changes count from here."""
+        if self._touched:
+            setting = self.trial.setting
+            self._base = (self._left or self._base).advanced(self.place.world, setting.blobs, setting.rules)
+            self._earlier, self._touched = self._record, False
+
+    def freeze(self) -> str:
+        """Take the record of what the agent has done, before anything of ours touches the world; give its digest."""
+        setting = self.trial.setting
+        new, self._left = capture_and_advance(self.place.world, self._base, setting.blobs, setting.rules)
+        self._record = new if self._earlier is None else compose(self._earlier, new, setting.blobs)
+        digest = self._record.store(setting.blobs)
+        self.trial.emit("changes", stage="agent", blob=digest, counts=self._record.counts())
+        return digest
+
+    def record(self) -> ChangeSet:
+        return self._record if self._record is not None else ChangeSet()
+
+    def patch(self) -> bytes:
+        return git_patch(self.record(), self.trial.setting.blobs)
+
+    def run_suite(self, timeout: float) -> SuiteRun:
+        self.touch()
+        self._suites += 1
+        out = self.place.out / f"suite-{self._suites}.txt"
+        try:
+            return run_suite(self.session, self.trial.setting.bench.suite, sys.executable, out, timeout)
+        except (RunnerError, OSError) as error:
+            raise self.trial.fail("environment", f"The environment failed while the suite ran: {error}") from error
+
+    def command(
+        self,
+        name: str,
+        argv: list[str],
+        *,
+        timeout: float,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        stdin: str | bytes | None = None,
+    ) -> Execution:
+        """Run a command of the bench in the environment; a broken environment ends the trial."""
+        self.touch()
+        out, err = (self.place.out / f"{name}.{stream}" for stream in ("stdout", "stderr"))
+        try:
+            done = self.session.exec(
+                argv,
+                env=dict(env or {}),
+                stdin=self._given(name, stdin),
+                stdout=out,
+                stderr=err,
+                cwd=cwd,
+                timeout=timeout,
+            )
+        except (RunnerError, OSError) as error:
+            raise self.trial.fail("environment", f"The environment failed: {error}") from error
+        return Execution(done.exit_code, done.timed_out, _text(out), _text(err), done.seconds)
+
+    def _given(self, name: str, stdin: str | bytes | None) -> Path | None:
+        if stdin is None:
+            return None
+        file = self.place.out / f"{name}.stdin"
+        file.write_bytes(stdin if isinstance(stdin, bytes) else stdin.encode("utf-8", "surrogateescape"))
+        return file
+
+    def places(self) -> list[tuple[str, Path]]:
+        """The folders of the trial as the environment names them; /workspace means the world everywhere."""
+        own = [
+            (self._session.host_to_inside(path), path) for path in (self.place.world, self.place.home, self.place.tmp)
+        ]
+        return [*own, (WORKSPACE, self.place.world)]
+
+    def close(self, why: str) -> None:
+        """End the environment, exactly once however often this is called."""
+        if not self._closed:
+            self._closed = why
+            self._session.close()
+
+    def record_ours(self) -> None:
+        """Record what was written after the agent's record was frozen, apart from it."""
+        if self._left is None or not self._touched:
+            return
+        setting = self.trial.setting
+        later = capture(self.place.world, self._left, setting.blobs, setting.rules)
+        if later.changes:
+            self.trial.emit("changes", stage="evaluation", blob=later.store(setting.blobs), counts=later.counts())
+
+
+def _text(file: Path) -> str:
+    try:
+        return bounded(file, file.stat().st_size, OUTPUT_LIMIT).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""

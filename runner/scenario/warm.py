@@ -1,0 +1,108 @@
+"""What a server process knows before the first trial: loaded once, inherited by every fork."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runner.agents import Resolved, resolve
+from runner.agents.base import interpreter
+from runner.blobs import BlobStore
+from runner.define import parse_money
+from runner.definition import Bench, Capture
+from runner.environments import choose
+from runner.environments.base import Environment, Needs
+from runner.errors import AgentMissing, RunnerError
+from runner.journal import MANIFEST
+from runner.load import load_bench
+from runner.manifest import Manifest
+from runner.matrix import agent_of, real_axes
+from runner.prepare import with_agents
+from runner.sealing import Sealed, open_sealed
+from runner.worlds.rules import Rules
+
+from .outputs import secrets_of
+
+HIDDEN = ("fixtures", "tests", ".bench")
+"""What of a bench no agent may reach, whatever the environment shows it."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A cell, made ready: its real values, its agent, and what that agent needs to be shown."""
+
+    axes: dict[str, Any]
+    agent: Resolved
+    needs: Needs
+    secrets: tuple[str, ...]
+
+
+@dataclass
+class Warm:
+    run_dir: Path
+    manifest: Manifest
+    sealed: Sealed
+    bench: Bench
+    blobs: BlobStore
+    rules: Rules
+    environment: Environment
+    budget: float | None
+    subjects: dict[int, Subject] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, run_dir: Path) -> Warm:
+        manifest = Manifest.read(run_dir / MANIFEST)
+        dot_bench = run_dir.parent.parent
+        import pygit2  # noqa: F401  80 ms that every trial which changed a file would pay by itself
+
+        if manifest.sealed is None:
+            raise RunnerError(f"The run {manifest.run} has no sealed bench; it was not made here and cannot be run.")
+        sealed = open_sealed(dot_bench, manifest.sealed)
+        bench = _as_run(load_bench(sealed.root), manifest)
+        capture = bench.workspace.capture if bench.workspace else Capture()
+        return cls(
+            run_dir=run_dir,
+            manifest=manifest,
+            sealed=sealed,
+            bench=bench,
+            blobs=BlobStore(dot_bench / "blobs"),
+            rules=Rules.from_capture(capture),
+            environment=choose(manifest.environment, bench.isolation, bench.network),
+            budget=parse_money(bench.budget.trial),
+        )
+
+    def subject(self, cell: int) -> Subject:
+        """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again."""
+        if cell not in self.subjects:
+            self.subjects[cell] = self._subject(cell)
+        return self.subjects[cell]
+
+    def _subject(self, cell: int) -> Subject:
+        declared = self.manifest.cells[cell]
+        axes = real_axes(self.bench, declared.id)
+        agent = resolve(self.bench.agents, agent_of(self.bench, axes))
+        try:
+            probe = agent.module.probe(agent.spec, axes)
+        except AgentMissing:
+            probe = None  # its trials find out by themselves, and say so as their own fault
+        pinned = declared.pin.get("version", "")
+        if probe is not None and pinned and probe.version != pinned:
+            raise RunnerError(
+                f"The agent {agent.name!r} answers with version {probe.version}, the run began with {pinned}; "
+                "put that version back, or start a new run."
+            )
+        needs = Needs(
+            programs=tuple(dict.fromkeys((*(probe.programs if probe else ()), *interpreter()))),
+            fixtures=None,
+            network=self.bench.network.execution,
+            endpoint=agent.module.endpoint(agent.spec, axes),
+            hidden=tuple(self.run_dir.parents[2] / name for name in HIDDEN),
+        )
+        return Subject(axes, agent, needs, secrets_of(self.bench.secrets, axes))
+
+
+def _as_run(bench: Bench, manifest: Manifest) -> Bench:
+    """A run may have been asked for other agents than the matrix names."""
+    agents = next((axis.values for axis in manifest.axes if axis.name == "agent"), ())
+    return with_agents(bench, agents) if agents else bench

@@ -1,0 +1,44 @@
+"""After a trial's process has ended: its world is kept or removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from .blobs import BlobStore
+from .definition import Capture, parse_size
+from .errors import RunnerError
+from .jobs import TrialJob
+from .journal import Event, now
+from .manifest import Manifest
+from .retention import wanted
+from .worlds.keeping import keep
+from .worlds.places import Place, drop_place, worlds_root
+from .worlds.rules import Rules
+
+
+class Settler:
+    def __init__(self, run_dir: Path, manifest: Manifest, blobs: BlobStore) -> None:
+        self.run_dir, self.manifest, self.blobs = run_dir, manifest, blobs
+        limit = manifest.limits.get("max_bytes") or parse_size(Capture().max_bytes)
+        self.rules = Rules((), int(limit))
+
+    def settle(self, job: TrialJob, finished: Event) -> Iterator[Event]:
+        """Keep the world where the bench wants it kept, and leave nothing else behind."""
+        place = Place(worlds_root() / self.manifest.run / f"{job.index}-{job.attempt}")
+        try:
+            if place.world.is_dir() and wanted(self.manifest.retain, finished["state"], finished.get("outcome")):
+                yield self._kept(job, place)
+            drop_place(place)
+        except (RunnerError, OSError) as error:
+            yield self._event(
+                job, "issue", severity="warning", phase="cleanup", code="world",
+                sentence=f"The trial's world could not be put away: {error}", detail="",
+            )  # fmt: skip
+
+    def _kept(self, job: TrialJob, place: Place) -> Event:
+        kept = keep(place, self.run_dir, job.index, job.attempt, self.blobs, self.rules)
+        return self._event(job, "kept", path=kept.path, blob=kept.blob, files=kept.files, size=kept.size)
+
+    def _event(self, job: TrialJob, type: str, **fields: object) -> Event:
+        return {"type": type, "at": now(), "trial": job.index, "attempt": job.attempt, **fields}
