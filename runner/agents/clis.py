@@ -90,7 +90,9 @@ def silent(program: str, stderr: Path, done: Ended) -> tuple[str, str] | None:
         return None
     if done.exit_code == 0:
         return "protocol", f"{program} ended well, but its output held not one event of its protocol."
-    said = last_line(tail(stderr)) or f"exit code {done.exit_code}"
+    lines = tail(stderr).splitlines()
+    errors = [line for line in lines if line.lower().startswith("error")]
+    said = last_line("\n".join(errors or lines)) or f"exit code {done.exit_code}"
     return "boot", f"{program} did not start: {said}"
 
 

@@ -97,6 +97,8 @@ def _before(ask: Ask, heard: Told) -> dict[str, Any]:
 
 
 def _judge(ask: Ask, heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:
+    if done.timed_out and heard.waiting:
+        return ("provider", scrub(sentence("Codex", heard.waiting), {**cli(ask.spec).env, **ask.env}, KEYS)), None
     if heard.failure is None:
         if done.exit_code == 0 and not done.timed_out and heard.usage is None:
             return ("protocol", "Codex ended well, but without the turn.completed event of its protocol."), None

@@ -18,11 +18,13 @@ _NOISE = "reconnecting"
 
 @dataclass
 class Told:
-    """`failure` is the last error that no completed turn followed."""
+    """`failure` is the last error that no completed turn followed; `waiting` a lost connection not found again, since
+    codex tries an endpoint that is not there for ever."""
 
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     usage: dict[str, Any] | None = None
     failure: str | None = None
+    waiting: str | None = None
     session: str | None = None
     any: bool = False
 
@@ -48,14 +50,17 @@ def told(rows: Iterable[dict[str, Any]]) -> Told:
             _fail(heard, row)
         elif kind.startswith("item.") and isinstance(row.get("item"), dict):
             heard.items[str(row["item"].get("id"))] = row["item"]
+            heard.waiting = heard.waiting if row["item"].get("type") == "error" else None
     return heard
 
 
 def _fail(heard: Told, row: dict[str, Any]) -> None:
     error = row.get("error")
     message = str((error.get("message") if isinstance(error, dict) else row.get("message")) or "")
-    if message and not message.lower().startswith(_NOISE):
-        heard.failure = message
+    if message.lower().startswith(_NOISE):
+        heard.waiting = message
+    elif message:
+        heard.failure, heard.waiting = message, None
 
 
 def usage_of(heard: Told, before: Mapping[str, Any]) -> Usage:
@@ -87,8 +92,8 @@ def steps_of(heard: Told) -> Iterator[Step]:
             yield Step("system", "message", str(item.get("message") or ""))
         elif kind in _CALLS:
             yield from _call(identity, item)
-    if heard.failure:
-        yield Step("system", "message", heard.failure)
+    if heard.failure or heard.waiting:
+        yield Step("system", "message", heard.failure or heard.waiting or "")
 
 
 def _call(identity: str, item: Mapping[str, Any]) -> Iterator[Step]:
