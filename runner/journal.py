@@ -131,7 +131,7 @@ def decode(file: IO[bytes]) -> Iterator[Event]:
             return
         try:
             event = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise JournalError(f"Line {number} of events.jsonl is not JSON: {error}.") from error
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             raise JournalError(f"Line {number} of events.jsonl is not an event: it has no 'type'.")

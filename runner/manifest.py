@@ -175,11 +175,11 @@ class Manifest:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Manifest:
         """Read a manifest; unknown keys are left aside, so that newer writers can be read."""
-        if not str(data.get("format", "")).startswith("benchsite/run/"):
+        if not isinstance(data, dict) or not str(data.get("format", "")).startswith("benchsite/run/"):
             raise JournalError("This is not a run manifest: its 'format' is not benchsite/run/1.")
         try:
             return cls(**{**_known(cls, data), **_nested(data)})
-        except (TypeError, KeyError, ValueError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise JournalError(f"The run manifest cannot be read: {error}.") from error
 
     @classmethod
@@ -188,7 +188,7 @@ class Manifest:
             return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError as error:
             raise JournalError(f"{path.parent} is not a run: it holds no manifest.json.") from error
-        except (ValueError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise JournalError(f"{path} is not valid JSON: {error}.") from error
 
     def renamed(self, run: str) -> Manifest:

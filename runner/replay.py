@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .faults import COMPLETE, ENDED
+from .errors import JournalError
+from .faults import COMPLETE, ENDED, OUTCOMES
 from .journal import MANIFEST, Event, read_events
 from .manifest import Manifest, PlannedTrial
 
@@ -29,10 +31,13 @@ class Usage:
 
     @classmethod
     def from_json(cls, row: dict[str, Any] | None) -> Usage:
-        return cls(**{key: value for key, value in (row or {}).items() if key in cls.__dataclass_fields__})
+        known = {key: value for key, value in (row or {}).items() if key in cls.__dataclass_fields__}
+        for value in known.values():
+            _number(value)
+        return cls(**known)
 
     def to_json(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if value not in (None, False)}
+        return {key: value for key, value in self.__dict__.items() if value is not None and value is not False}
 
     def __add__(self, other: Usage) -> Usage:
         names = ("tokens_in", "tokens_out", "tokens_cached", "cost", "model_calls", "tool_calls")
@@ -200,13 +205,20 @@ class Folding:
         self.open: dict[tuple[int, int], Attempt] = {}
 
     def feed(self, event: Event) -> Attempt | None:
-        """Take one event; give the attempt that it ends, if it ends one."""
+        """Take one event; give the attempt that it ends, if it ends one. A misshapen one raises JournalError."""
+        try:
+            return self._feed(event)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            which = f"Event {event.get('seq', '?')} of type {str(event.get('type'))[:40]!r}"
+            raise JournalError(f"{which} cannot be read: {type(error).__name__} {error}.") from error
+
+    def _feed(self, event: Event) -> Attempt | None:
         kind = event["type"]
         if kind.startswith(("run.", "cell.", "journal.")):
             self._run(kind, event)
             return None
         if kind == "trial.not_run":
-            self.unrun[event["trial"]] = (event["state"], event.get("reason", ""))
+            self.unrun[event["trial"]] = (_one_of(ENDED, event["state"]), event.get("reason") or "")
             return None
         key = (event["trial"], event["attempt"])
         if kind == "trial.started":
@@ -277,6 +289,18 @@ def _trial(planned: PlannedTrial, tries: dict[int, Attempt], folding: Folding) -
     return Trial(planned, lost.state, lost.reason, (*ordered[:-1], lost))
 
 
+def _one_of(known: Collection[str], word: str) -> str:
+    if word not in known:
+        raise ValueError(f"{word!r} is none of {', '.join(sorted(known))}")
+    return word
+
+
+def _number(value: Any) -> float | None:
+    if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
+        raise ValueError(f"{str(value)[:40]!r} is not a number")
+    return value
+
+
 def _sum(a: float | None, b: float | None) -> Any:
     return b if a is None else a if b is None else a + b
 
@@ -338,14 +362,14 @@ def _kept(attempt: Attempt, event: Event) -> Attempt:
 def _finished(attempt: Attempt, event: Event) -> Attempt:
     return replace(
         attempt,
-        state=event["state"],
-        outcome=event.get("outcome"),
+        state=_one_of(ENDED, event["state"]),
+        outcome=_one_of(OUTCOMES, event["outcome"]) if event.get("outcome") else None,
         fault=event.get("fault"),
         phase=event.get("phase"),
         reason=event.get("reason") or "",
         finished_at=event["at"],
-        seconds=event.get("seconds"),
-        headline=event.get("headline"),
+        seconds=_number(event.get("seconds")),
+        headline=_number(event.get("headline")),
         flags=tuple(event.get("flags", ())),
         usage=Usage.from_json(event["usage"]) if event.get("usage") else attempt.usage,
     )
