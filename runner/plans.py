@@ -57,7 +57,7 @@ def resolve(bench: Bench, case: CollectedCase, environment: Chosen, request: Eva
         "environment": environment.name,
         "limits": dict(LIMITS),
     }
-    _check(plan, bench, case, environment)
+    _check(plan, bench, case)
     return plan
 
 
@@ -75,7 +75,7 @@ def _row(command: Collect | Mapping[str, Any]) -> dict[str, Any]:
     return asdict(command) if isinstance(command, Collect) else dict(command)
 
 
-def _check(plan: Plan, bench: Bench, case: CollectedCase, environment: Chosen) -> None:
+def _check(plan: Plan, bench: Bench, case: CollectedCase) -> None:
     def refuse(sentence: str) -> NoReturn:
         raise BenchError(f"{case.function} {sentence}", file=bench.root / case.file, line=case.line)
 
@@ -85,10 +85,8 @@ def _check(plan: Plan, bench: Bench, case: CollectedCase, environment: Chosen) -
             f"is evaluated in mode {mode!r} (chosen by the {plan['source']}) but has no parameter `evaluation`; "
             "add it and put the grading below `with evaluation() as env:`."
         )
-    if mode == "fresh" and environment.isolation == "none":
-        refuse(f"is evaluated in mode 'fresh', which the environment {environment.name!r} cannot give; use sandbox.")
-    if mode == "fresh" and not bench.save_artifacts:
-        refuse("is evaluated in mode 'fresh', which restores what was collected: it needs save_artifacts=True.")
+    if mode == "fresh":
+        refuse("is evaluated in mode 'fresh', which this version cannot give; use reuse or none.")
     if plan["artifacts"] and not case.uses_evaluation:
         refuse("declares artifacts but has no parameter `evaluation` that would collect them.")
     network = plan["network"]
