@@ -6,7 +6,7 @@ TARGETS = ["minicalc/operators.py", "minicalc/evaluator.py", "minicalc/printer.p
 
 
 def bench_refactor(workspace, agent, evaluation):
-    """What is known of an operator stands in three modules; it should stand in one, and nothing may behave otherwise."""
+    """What is known of an operator stands in three modules; it should stand in one, with no change in behaviour."""
     expect(workspace).to_have_file("docs/style.md")  # the request leans on it
     reply = agent.request(
         "docs/style.md asks that one fact stands in one place. evaluator.py and printer.py name the operators again: "
