@@ -13,3 +13,5 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("", include("benchsite.web.urls")),
 ]
+
+handler404 = "benchsite.web.errors.not_found"

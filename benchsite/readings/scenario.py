@@ -197,6 +197,7 @@ class HistoryPage:
     doc: str
     past: tuple[Past, ...]
     total: int
+    scale: tuple[float, float] = (0.0, 1.0)
 
 
 def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:

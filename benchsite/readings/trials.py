@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -77,6 +78,7 @@ class TrialRow:
     case: str
     number: int
     headline: str
+    value: float | None
     seconds: float | None
     cost: float | None
     tokens: int | None
@@ -105,6 +107,15 @@ class TrialsPage:
     cells: tuple[CellFacts, ...]
     scenarios: tuple[tuple[str, str], ...]
     words: tuple[tuple[str, str], ...]
+    limit: int = LIMIT
+
+    @property
+    def first(self) -> str:
+        return self.filters.query(after=-1)
+
+    @property
+    def onward(self) -> str:
+        return self.filters.query(after=self.next)
 
 
 def trials_page(run: Run, filters: Filters) -> TrialsPage | None:
@@ -127,6 +138,22 @@ def trials_page(run: Run, filters: Filters) -> TrialsPage | None:
         scenarios=tuple(loaded.scenarios.values()),
         words=tuple(_words(loaded, filters)),
     )
+
+
+def every_trial(run: Run, filters: Filters) -> Iterator[TrialRow] | None:
+    """All trials under the filters, page by page, for the list's CSV twin."""
+    loaded = Loaded(run)
+    condition = where(loaded, filters)
+    if condition is None:
+        return None
+    rows = Trial.objects.filter(condition, run=run).select_related("case").order_by("index")
+    return (made for chunk in batched(rows.iterator(chunk_size=2000), 2000) for made in trial_rows(loaded, chunk))
+
+
+def batched(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    source = iter(rows)
+    while chunk := list(islice(source, size)):
+        yield chunk
 
 
 def where(loaded: Loaded, filters: Filters) -> Q | None:
@@ -192,6 +219,7 @@ def _row(loaded: Loaded, row: Any, values: dict[int, str]) -> TrialRow:
         scenario=name,
         case=row.case.key,
         headline=values.get(row.pk, NONE),
+        value=row.headline,
         files=sum(touched) if touched else None,
         kept=bool(row.kept),
         flags=tuple(row.flags),

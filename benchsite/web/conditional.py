@@ -1,0 +1,51 @@
+"""One way to answer: access has been asked before, then the reader's copy is compared, only then is the page made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.messages import get_messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
+
+from benchsite.accounts.access import access_class
+from runner.digests import sha256
+
+from .context import RELEASE
+
+PRIVATE = "private, no-cache"
+
+
+def etag(request: HttpRequest, revision: str) -> str:
+    """Access class, reader (the header names them), revision, canonical query and release."""
+    query = sorted((key, value) for key, values in request.GET.lists() for value in values)
+    parts = (access_class(request.user), str(request.user), revision, request.path, repr(query), RELEASE)
+    return quote_etag(sha256("\n".join(parts).encode())[:32])
+
+
+def page(request: HttpRequest, revision: str, template: str, build: Callable[[], dict[str, Any]]) -> HttpResponse:
+    """Answer 304 where the reader's copy is still true, else render what `build` gives.
+
+    Call it after access has been decided. Waiting messages and DEBUG (templates change under the page) switch it off.
+    """
+    return answer(request, revision, lambda: render(request, template, build()))
+
+
+def answer(request: HttpRequest, revision: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+    if settings.DEBUG or len(get_messages(request)):
+        return private(make())
+    tag = etag(request, revision)
+    known = get_conditional_response(request, etag=tag)
+    response = known if known is not None else make()
+    response.headers["ETag"] = tag
+    return private(response)
+
+
+def private(response: HttpResponse) -> HttpResponse:
+    response.headers["Cache-Control"] = PRIVATE
+    response.headers["Vary"] = "Cookie"
+    return response

@@ -1,0 +1,35 @@
+"""What every page's frame needs: release, style sheets, and which part of the site the reader is in."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from django.http import HttpRequest
+
+SHEETS = ("tokens", "base", "layout", "components", "code", "charts", "evidence")
+PLACES = {"home": "benches", "benches": "benches", "bench": "benches", "bench_scenario": "benches", "runs": "runs"}
+
+
+def _release() -> str:
+    try:
+        return version("benchsite")
+    except PackageNotFoundError:
+        return "unreleased"
+
+
+RELEASE = _release()
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    sheets = [f"css/{sheet}.css" for sheet in SHEETS]
+    return {"site": {"release": RELEASE, "sheets": sheets, "here": _place(name or "")}}
+
+
+def _place(name: str) -> str:
+    if name.startswith(("run", "trial")):
+        return "runs"
+    if name.startswith("docs"):
+        return "docs"
+    return PLACES.get(name, name)

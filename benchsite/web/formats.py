@@ -1,0 +1,90 @@
+"""How values look in HTML: rates with interval and k/n, digests to copy, times, chips."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from benchsite.readings.home import Coverage
+from benchsite.readings.subjects import CellFacts
+from benchsite.readings.words import (
+    NONE,
+    STATE_WORDS,
+    bounds,
+    cost,
+    count,
+    duration,
+    figure,
+    number,
+    percent,
+    ratio,
+    size,
+)
+
+from . import marks
+
+__all__ = ["bounds", "cost", "count", "duration", "figure", "number", "percent", "ratio", "size"]
+
+
+def digest(value: str, *, copy: bool = True) -> SafeString:
+    """Eight digits to read, the whole to copy."""
+    if not value:
+        return SafeString(NONE)
+    button = copy_button(value, "Copy digest") if copy else ""
+    return format_html('<span class="digest"><span title="{}">{}</span>{}</span>', value, value[:8], button)
+
+
+def copy_button(value: str, label: str) -> SafeString:
+    return format_html(
+        '<button class="copy needs-js" type="button" data-copy="{}" aria-label="{}" title="{}">'
+        '<svg class="icon" aria-hidden="true"><use href="#i-copy"/></svg></button>',
+        value,
+        label,
+        label,
+    )
+
+
+def moment(value: datetime | None) -> SafeString:
+    """Absolute in the page, which may be a reader's copy; script makes it relative, the title keeps it."""
+    if value is None:
+        return SafeString(NONE)
+    at = value.astimezone(UTC)
+    stamp, shown = at.strftime("%Y-%m-%dT%H:%M:%SZ"), f"{at.day} {at:%b %Y, %H:%M}"
+    return format_html(
+        '<time datetime="{}" title="{} UTC" data-relative>{}</time>', stamp, f"{at:%Y-%m-%d %H:%M:%S}", shown
+    )
+
+
+def axes(cell: CellFacts, *, every: bool = False) -> SafeString:
+    """The axis values that tell a cell from the others; all of them with their names when asked."""
+    if every:
+        named = format_html_join("", '<span class="axis"><i>{}=</i>{}</span>', cell.axes)
+        return format_html('<span class="axes">{}</span>', named or cell.name)
+    values = format_html_join("", '<span class="axis" title="{}={}">{}</span>', ((n, v, v) for n, v in cell.shown))
+    return format_html('<span class="axes">{}</span>', values or cell.title)
+
+
+def coverage(of: Coverage) -> SafeString:
+    words = coverage_words(of)
+    parts = [("scored", of.scored), ("excluded", of.excluded), ("broken", of.errors), ("live", of.live)]
+    return marks.bar(parts, of.planned, words)
+
+
+def coverage_words(of: Coverage) -> str:
+    said = [f"{of.scored:,} of {count(of.planned, 'trial')} scored"]
+    for many, word in ((of.errors, "in error"), (of.excluded, STATE_WORDS["excluded"]), (of.live, "to come")):
+        if many:
+            said.append(f"{many:,} {word}")
+    if of.rest > 0:
+        said.append(f"{of.rest:,} not run")
+    return ", ".join(said)
+
+
+def strip_title(mark: Any) -> str:
+    word = STATE_WORDS.get(mark.status, mark.status)
+    of = f", case {mark.case}" if mark.case else ""
+    why = f": {mark.reason[:120]}" if mark.reason else ""
+    return f"trial {mark.number}{of}: {word}{why}"

@@ -1,0 +1,46 @@
+"""Addresses that pages make often. A number's link asks for exactly the trials it counts."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from benchsite.readings.counts import DEFAULT_POLICY
+
+
+def trials(ulid: str, **filters: Any) -> str:
+    """The list of a run's trials under filters, in their canonical order."""
+    order = ("state", "outcome", "fault", "cell", "scenario", "case", "counted")
+    pairs = [(name, filters[name]) for name in order if filters.get(name) not in (None, "")]
+    address = reverse("run_trials", args=[ulid])
+    return f"{address}?{urlencode(pairs, safe=',/')}" if pairs else address
+
+
+def run(ulid: str, **asked: Any) -> str:
+    """A run's page; defaults stay out of the address."""
+    defaults = {"policy": DEFAULT_POLICY, "measure": "", "sort": "name", "first": 1, "every": False}
+    pairs = [(name, value) for name, value in asked.items() if value != defaults.get(name)]
+    address = reverse("run", args=[ulid])
+    return f"{address}?{urlencode(pairs, safe='/')}" if pairs else address
+
+
+def crumbs_of_run(run: Any, *more: tuple[str, str | None]) -> list[tuple[str, str | None]]:
+    bench = run.bench
+    trail: list[tuple[str, str | None]] = [
+        ("Benches", reverse("benches")),
+        (str(bench), reverse("bench", args=[bench.owner, bench.name])),
+        (f"Run {run.label}", reverse("run", args=[run.ulid])),
+        *more,
+    ]
+    return [*trail[:-1], (trail[-1][0], None)]
+
+
+def crumbs_of_bench(bench: Any, *more: tuple[str, str | None]) -> list[tuple[str, str | None]]:
+    trail: list[tuple[str, str | None]] = [
+        ("Benches", reverse("benches")),
+        (str(bench), reverse("bench", args=[bench.owner, bench.name])),
+        *more,
+    ]
+    return [*trail[:-1], (trail[-1][0], None)]

@@ -1,0 +1,146 @@
+"""The matrix as HTML. Built here and not in a template: thousands of squares cost a template 100 ms and this 30."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+
+from benchsite.readings.counts import Counts
+from benchsite.readings.matrix import Matrix, Row, Square
+from benchsite.readings.subjects import CellFacts
+from benchsite.readings.words import STATE_WORDS, bounds, count, percent
+
+STEPS = 7
+HATCHED = "g0"
+
+
+def step(value: float | None, scale: tuple[float, float] = (0.0, 1.0), *, turned: bool = False) -> str:
+    """The class of a figure: q0 (worst) to q6 (best) in equal steps; nothing counted is hatched."""
+    if value is None:
+        return HATCHED
+    low, high = scale
+    share = (value - low) / (high - low) if high > low else 0.0
+    share = 1 - share if turned else share
+    return f"q{min(STEPS - 1, max(0, int(share * STEPS)))}"
+
+
+def head(matrix: Matrix) -> SafeString:
+    """Grouped axis headers; the deepest level links to the cells."""
+    lines = []
+    for depth, (axis, spans) in enumerate(matrix.heads):
+        deepest = depth == len(matrix.heads) - 1
+        groups = _cells_head(matrix, spans) if deepest else _group_head(spans)
+        margin = format_html('<th rowspan="{}" scope="col">All cells</th>', len(matrix.heads)) if depth == 0 else ""
+        lines.append(format_html('<tr><th class="axis-name" scope="row">{}</th>{}{}</tr>', axis, groups, margin))
+    return SafeString("".join(lines))
+
+
+def _group_head(spans: tuple[tuple[str, int], ...]) -> SafeString:
+    rows = ((span, value, value) for value, span in spans)
+    return format_html_join("", '<th class="group" colspan="{}" scope="colgroup" title="{}">{}</th>', rows)
+
+
+def _cells_head(matrix: Matrix, spans: tuple[tuple[str, int], ...]) -> SafeString:
+    rows = ((cell.title, cell.key10, value) for cell, (value, _) in zip(matrix.cells, _single(spans), strict=True))
+    return format_html_join("", '<th class="group" scope="col" title="{}"><a href="c/{}/">{}</a></th>', rows)
+
+
+def _single(spans: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, int]]:
+    for value, span in spans:
+        for _ in range(span):
+            yield value, 1
+
+
+def body(matrix: Matrix, policy: str) -> SafeString:
+    scale, turned = colour_scale(matrix), matrix.measure.objective == "minimize"
+    rows = (_row(row, matrix, policy, scale, turned) for row in matrix.rows)
+    return SafeString("".join(rows))
+
+
+def colour_scale(matrix: Matrix) -> tuple[float, float]:
+    """Rates and shares stand on 0 to 1; other figures between the least and the most that the page shows."""
+    if matrix.measure.type in ("bool", "category"):
+        return (0.0, 1.0)
+    seen = [square.value for row in matrix.rows for square in row.squares if square and square.value is not None]
+    return (min(seen, default=0.0), max(seen, default=1.0))
+
+
+def _row(row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool) -> SafeString:
+    squares = SafeString(
+        "".join(
+            _square(square, cell, row, policy, scale, turned)
+            for square, cell in zip(row.squares, matrix.cells, strict=True)
+        )
+    )
+    return format_html(
+        '<tr{}><th scope="row" title="{}"><a href="s/{}/">{}</a></th>{}<td class="margin">{}</td></tr>',
+        SafeString(" data-differs") if row.differs else "",
+        row.name,
+        row.slug,
+        row.name,
+        squares,
+        _margin(row, matrix, policy),
+    )
+
+
+def _square(
+    square: Square | None, cell: CellFacts, row: Row, policy: str, scale: tuple[float, float], turned: bool
+) -> SafeString:
+    if square is None:
+        return SafeString('<td class="g0" title="not planned">–</td>')
+    pairs = [("cell", cell.key10), ("scenario", row.slug)]
+    if square.n:
+        pairs.append(("counted", policy))
+    title = f"{row.name} × {cell.title}: {told(square)}"
+    link = format_html('<a href="trials?{}" title="{}">{}</a>', urlencode(pairs), title, square.text)
+    return format_html('<td class="{}">{}{}</td>', step(square.value, scale, turned=turned), link, _glyph(square))
+
+
+def _glyph(square: Square) -> SafeString:
+    """`!` errors, `⊘` exclusions, `·` fewer trials than planned for another reason."""
+    marks = "!" * bool(square.errors) + "⊘" * bool(square.excluded)
+    if not marks and square.n < square.planned:
+        marks = "·"
+    return format_html('<span class="glyph" aria-hidden="true">{}</span>', marks) if marks else SafeString("")
+
+
+def told(square: Square) -> str:
+    said = [f"{square.text} of {square.planned} planned"]
+    if square.errors:
+        said.append(count(square.errors, "error"))
+    if square.excluded:
+        said.append(f"{square.excluded} {STATE_WORDS['excluded']}")
+    return ", ".join(said)
+
+
+def _margin(row: Row, matrix: Matrix, policy: str) -> SafeString:
+    if matrix.measure.rate:
+        return rate_text(row.counts, policy)
+    from benchsite.readings.words import figure
+
+    return format_html("{}", figure(row.value, "bool" if matrix.measure.type == "category" else "float"))
+
+
+def rate_text(counts: Counts, policy: str) -> SafeString:
+    interval = counts.interval(policy)
+    shown = bounds(*interval) if interval else ""
+    return format_html(
+        '<span class="rate">{}</span> <span class="interval">{}</span>', percent(counts.rate(policy)), shown
+    )
+
+
+def foot(matrix: Matrix, policy: str) -> SafeString:
+    """Column rates; only where the headline is a rate, for other figures the leaderboard has them pooled rightly."""
+    if not matrix.measure.rate:
+        return SafeString("")
+    pairs = zip(matrix.columns, matrix.cells, strict=True)
+    cells = format_html_join(
+        "",
+        '<td class="sum"><a href="trials?{}">{}</a></td>',
+        ((urlencode([("cell", cell.key10), ("counted", policy)]), percent(of.rate(policy))) for of, cell in pairs),
+    )
+    total = rate_text(matrix.all, policy)
+    return format_html('<tr><th scope="row">All scenarios</th>{}<td class="margin">{}</td></tr>', cells, total)

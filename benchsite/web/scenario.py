@@ -1,0 +1,40 @@
+"""A scenario: in one run, and across a bench's runs."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from benchsite.readings.scenario import history_page, scenario_page
+
+from . import asked
+from .access import bench_for, found, run_for, runs_for
+from .bench import revision
+from .conditional import page
+from .links import crumbs_of_bench, crumbs_of_run
+
+
+@require_safe
+def run_scenario(request: HttpRequest, ulid: str, slug: str) -> HttpResponse:
+    run = run_for(request, ulid)
+    policy, marked = asked.policy(request), request.GET.get("c", "")
+    trail = crumbs_of_run(run, ("Scenarios", reverse("run", args=[ulid]) + "#matrix"), (slug, None))
+    return page(
+        request,
+        str(run.revision),
+        "scenario.html",
+        lambda: {"page": found(scenario_page(run, slug, policy, marked)), "crumbs": trail},
+    )
+
+
+@require_safe
+def bench_scenario(request: HttpRequest, owner: str, name: str, slug: str) -> HttpResponse:
+    bench = bench_for(request, owner, name)
+    runs = runs_for(request).of_bench(bench).counted()
+    return page(
+        request,
+        revision(bench, runs),
+        "history.html",
+        lambda: {"page": found(history_page(bench, slug, runs)), "crumbs": crumbs_of_bench(bench, (slug, None))},
+    )

@@ -1,0 +1,174 @@
+"""The templates' words; built in, so no template loads them. Each is one function of formats or marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from benchsite.readings import words
+from benchsite.readings.leaderboard import Board, Place
+from benchsite.readings.strips import Strip
+
+from . import formats, links, marks, matrix, source
+from .markdown import markdown
+
+register = template.Library()
+
+for name, function in {
+    "percent": words.percent,
+    "number": words.number,
+    "cost": words.cost,
+    "duration": words.duration,
+    "size": words.size,
+    "chip": marks.chip,
+    "shape": marks.shape,
+    "digest": formats.digest,
+    "moment": formats.moment,
+    "coverage": formats.coverage,
+    "coverage_words": formats.coverage_words,
+    "axes": formats.axes,
+    "markdown": markdown,
+}.items():
+    register.filter(name, function)
+
+
+@register.filter
+def whole(value: int | None) -> str:
+    """Thousands parted; a missing count is a dash."""
+    return words.NONE if value is None else f"{value:,}"
+
+
+@register.filter
+def state_word(value: str) -> str:
+    return words.STATE_WORDS.get(value, value)
+
+
+@register.filter
+def figure(value: float | None, kind: str) -> str:
+    return words.figure(value, kind)
+
+
+@register.simple_tag
+def count(many: int, one: str, several: str = "") -> str:
+    return words.count(many, one, several)
+
+
+@register.simple_tag
+def ratio(k: float | None, n: int) -> str:
+    return words.ratio(k, n)
+
+
+@register.simple_tag
+def bounds(lo: float | None, hi: float | None, kind: str = "bool") -> str:
+    return words.bounds(lo, hi, rate=kind == "bool")
+
+
+@register.simple_tag
+def ranks(lo: int | None, hi: int | None) -> str:
+    return words.ranks(lo, hi)
+
+
+@register.simple_tag
+def copy_button(value: str, label: str = "Copy") -> SafeString:
+    return formats.copy_button(value, label)
+
+
+@register.simple_tag
+def all_axes(cell: Any) -> SafeString:
+    return formats.axes(cell, every=True)
+
+
+@register.simple_tag
+def trials_url(ulid: str, **filters: Any) -> str:
+    return links.trials(ulid, **filters)
+
+
+@register.simple_tag
+def run_url(ulid: str, **asked: Any) -> str:
+    return links.run(ulid, **asked)
+
+
+@register.simple_tag
+def place_whisker(board: Board, place: Place) -> SafeString:
+    kind = board.measure.type
+    interval = words.bounds(place.lo, place.hi, rate=board.measure.rate)
+    name = f"{place.cell.title} {words.figure(place.macro, kind)} {interval}".strip()
+    return marks.whisker(place.macro, place.lo, place.hi, board.scale, hollow=place.n < 10, name=name)
+
+
+@register.simple_tag
+def line_whisker(line: Any, scale: tuple[float, float], title: str, best: bool = False) -> SafeString:
+    """For a line of a table that has a square and its interval."""
+    square = line.square
+    name = f"{title}: {square.text if square else words.NONE}"
+    value, n = (square.value, square.n) if square else (None, 0)
+    return marks.whisker(value, line.lo, line.hi, scale, hollow=n < 10, name=name, kind="best" if best else "")
+
+
+@register.simple_tag
+def rate_whisker(counts: Any, policy: str = "scored/1") -> SafeString:
+    lo, hi = counts.interval(policy) or (None, None)
+    rate, n = counts.rate(policy), counts.n(policy)
+    return marks.whisker(rate, lo, hi, (0.0, 1.0), hollow=n < 10, name=words.percent(rate))
+
+
+@register.simple_tag
+def scale_axis(scale: tuple[float, float], kind: str) -> SafeString:
+    low, high = scale
+    if kind in ("bool", "category"):
+        return marks.axis(("0", "50", "100 %"))
+    return marks.axis((words.number(low), words.number((low + high) / 2), words.number(high)))
+
+
+@register.simple_tag
+def counts_rate(counts: Any, policy: str = "scored/1") -> SafeString:
+    return matrix.rate_text(counts, policy)
+
+
+@register.simple_tag
+def counts_n(counts: Any, policy: str = "scored/1") -> int:
+    return int(counts.n(policy))
+
+
+@register.simple_tag
+def trial_strip(ulid: str, strip: Strip, more: str = "") -> SafeString:
+    """Each trial a mark that links to it; `more` is the list behind the ones not drawn."""
+    base = reverse("run", args=[ulid])
+    rows = ((base, mark.index, formats.strip_title(mark), marks.shape(mark.status)) for mark in strip.marks)
+    drawn = format_html_join("", '<a href="{}t/{}/" title="{}">{}</a>', rows)
+    names = words.listed([f"{many} {word}" for word, many in _tally(strip)], 6)
+    rest = format_html('<a class="more" href="{}">+{}</a>', more, strip.more) if strip.more else ""
+    hidden = format_html('<span class="visually-hidden">{}</span>', names)
+    return format_html('<span class="strip">{}{}{}</span>', hidden, drawn, rest)
+
+
+def _tally(strip: Strip) -> list[tuple[str, int]]:
+    seen: dict[str, int] = {}
+    for mark in strip.marks:
+        word = words.STATE_WORDS.get(mark.status, mark.status)
+        seen[word] = seen.get(word, 0) + 1
+    return list(seen.items())
+
+
+@register.simple_tag
+def matrix_head(grid: Any) -> SafeString:
+    return matrix.head(grid)
+
+
+@register.simple_tag
+def matrix_body(grid: Any, policy: str) -> SafeString:
+    return matrix.body(grid, policy)
+
+
+@register.simple_tag
+def matrix_foot(grid: Any, policy: str) -> SafeString:
+    return matrix.foot(grid, policy)
+
+
+@register.simple_tag
+def python_source(text: str, mark: int = 0) -> SafeString:
+    return source.python_source(text, mark)

@@ -1,0 +1,43 @@
+"""The page that takes a bundle from a browser; programs use the API."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from benchsite.flows.upload import accept_bundle
+from runner.errors import RunnerError
+
+from .conditional import private
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: HttpRequest) -> HttpResponse:
+    problem = ""
+    if request.method == "POST":
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.path)
+        try:
+            return _taken(request)
+        except RunnerError as error:
+            problem = str(error)
+    context = {
+        "problem": problem,
+        "limit": settings.UPLOAD_TOTAL,
+        "address": request.build_absolute_uri("/").rstrip("/"),
+        "crumbs": [("Upload", None)],
+    }
+    return private(render(request, "upload.html", context, status=422 if problem else 200))
+
+
+def _taken(request: HttpRequest) -> HttpResponse:
+    file = request.FILES.get("bundle")
+    if file is None:
+        raise RunnerError("No file was chosen: choose the .zip that `benchsite bundle RUN` wrote.")
+    run = accept_bundle(file, request.user)
+    messages.success(request, "The run is here. It counts on leaderboards once a curator accepts it.")
+    return redirect("run", ulid=run.ulid)

@@ -1,0 +1,86 @@
+"""Every address of the site. A new route without an expectation in the access test fails there."""
+
+from __future__ import annotations
+
+from django.contrib.auth.views import LoginView
+from django.urls import path, re_path, register_converter
+
+from . import account, artifact, bench, cell, home, pages, run, scenario, trial, trials, upload, workspace
+
+
+class Ulid:
+    regex = "[0-7][0-9A-HJKMNP-TV-Z]{25}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+class Sha256(Ulid):
+    regex = "[0-9a-f]{64}"
+
+
+class Part(Ulid):
+    """An owner or a bench's name."""
+
+    regex = "[a-z0-9][a-z0-9._-]{0,62}"
+
+
+class Slug(Ulid):
+    regex = "[A-Za-z0-9._~-]{1,100}"
+
+
+class Key10(Ulid):
+    regex = "[0-9a-f]{10}"
+
+
+class Index(Ulid):
+    regex = "[0-9]{1,9}"
+
+    def to_python(self, value: str) -> int:  # type: ignore[override]
+        return int(value)
+
+    def to_url(self, value: int) -> str:  # type: ignore[override]
+        return str(value)
+
+
+for name, kind in {"ulid": Ulid, "sha": Sha256, "part": Part, "scen": Slug, "key10": Key10, "index": Index}.items():
+    register_converter(kind, name)
+
+RUN = "runs/<ulid:ulid>/"
+TRIAL = RUN + "t/<index:index>/"
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("b/", home.benches, name="benches"),
+    path("b/<part:owner>/<part:name>/", bench.bench, name="bench"),
+    path("b/<part:owner>/<part:name>/s/<scen:slug>/", scenario.bench_scenario, name="bench_scenario"),
+    path("runs/", home.runs, name="runs"),
+    path(RUN, run.run, name="run"),
+    path(RUN + "leaderboard.csv", run.leaderboard_csv, name="run_leaderboard_csv"),
+    path(RUN + "matrix.csv", run.matrix_csv, name="run_matrix_csv"),
+    path(RUN + "trials", trials.run_trials, name="run_trials"),
+    path(RUN + "trials.csv", trials.trials_csv, name="run_trials_csv"),
+    path(RUN + "s/<scen:slug>/", scenario.run_scenario, name="run_scenario"),
+    path(RUN + "c/<key10:key10>/", cell.run_cell, name="run_cell"),
+    path(TRIAL, trial.trial, name="trial"),
+    path(TRIAL + "transcript/", trial.trial_transcript, name="trial_transcript"),
+    path(TRIAL + "changes/", trial.trial_changes, name="trial_changes"),
+    path(TRIAL + "changes/file/", trial.trial_diff_file, name="trial_diff_file"),
+    path(TRIAL + "changes/patch/", trial.trial_patch, name="trial_patch"),
+    path(TRIAL + "artifacts/", trial.trial_artifacts, name="trial_artifacts"),
+    path(TRIAL + "artifacts/<path:name>/", trial.trial_artifact, name="trial_artifact"),
+    path(TRIAL + "workspace/", workspace.trial_workspace, name="trial_workspace"),
+    path(TRIAL + "workspace/file/", workspace.trial_workspace_file, name="trial_workspace_file"),
+    path("a/<sha:sha256>/", artifact.artifact, name="artifact"),
+    path("upload/", upload.upload, name="upload"),
+    path("settings/tokens/", account.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/revoke/", account.revoke, name="token_revoke"),
+    path("login/", LoginView.as_view(template_name="account/login.html"), name="login"),
+    path("logout/", account.logout, name="logout"),
+    path("docs/", pages.docs, name="docs"),
+    re_path(r"^docs/(?P<page>[a-z][a-z0-9-]{0,40})/$", pages.docs, name="docs_page"),
+    path("styleguide/", pages.styleguide, name="styleguide"),
+]
