@@ -17,7 +17,9 @@ from .clock import GUARD, clock_of, times_can_be_trusted
 from .copying import Copied
 from .rules import Rules
 from .tree import Tree
-from .walk import TYPES, Fingerprint, Found, fingerprint, git_mode, read_link, read_whole, walk
+from .walk import TYPES, Fingerprint, Found, fingerprint, git_mode, listings, read_link, read_whole
+
+NOWHERE: Fingerprint = (-1, -1, -1, -1, -1)
 
 
 class State(NamedTuple):
@@ -76,33 +78,39 @@ def take_baseline(
 
     What setup wrote is stored, so that the side before a change of it can be shown.
     """
-    trusted = times_can_be_trusted(world)
-    source = copied.source if copied else None
-    fresh = Baseline(_of_template(template, copied), copied.clock if copied else 0, trusted, source)
-    return Baseline(_look(world, fresh, blobs, rules), clock_of(world), trusted, source)
-
-
-def _of_template(template: Tree | None, copied: Copied | None) -> dict[str, State]:
-    if template is None:
-        return {}
-    nowhere: Fingerprint = (-1, -1, -1, -1, -1)
-    seen = copied.fingerprints if copied else {}
-    return {
-        entry.path: State(seen.get(entry.path, nowhere), "file", entry.sha256, None, entry.stored)
-        for entry in template.entries
-        if entry.type == "file"
-    }
+    trusted, known = times_can_be_trusted(world), template.by_path if template else {}
+    surely = copied.clock - GUARD if copied and trusted else 0
+    statuses = copied.statuses if copied else {}
+    states: dict[str, State] = {}
+    for prefix, folder, entries, closed in listings(world, rules):
+        for name, status in entries:
+            path, now = prefix + name, fingerprint(status)
+            entry, was = known.get(path), statuses.get(path)
+            if (
+                now[2] < surely
+                and was
+                and entry
+                and (was.st_size, was.st_mtime_ns, was.st_mode) == (now[0], now[1], now[4])
+            ):
+                states[path] = State(now, "file", entry.sha256, None, entry.stored)
+            else:
+                of_template = State(NOWHERE, "file", entry.sha256, None, entry.stored) if entry else None
+                found = Found(path, name, folder, status, closed)
+                states[path] = _examine(found, now, of_template, blobs, rules.max_bytes)
+    return Baseline(states, clock_of(world), trusted, copied.source if copied else None)
 
 
 def _look(world: Path, known: Baseline, blobs: BlobStore, rules: Rules) -> dict[str, State]:
     states: dict[str, State] = {}
     before, surely = known.states, known.clock - GUARD if known.trusted else 0
-    for found in walk(world, rules.ignored):
-        now, was = fingerprint(found.stat), before.get(found.path)
-        if was is not None and was.fingerprint == now and now[2] < surely and not found.closed:
-            states[found.path] = was
-        else:
-            states[found.path] = _examine(found, now, was, blobs, rules.max_bytes)
+    for prefix, folder, entries, closed in listings(world, rules):
+        for name, status in entries:
+            path, now = prefix + name, fingerprint(status)
+            was = before.get(path)
+            if was is not None and was[0] == now and now[2] < surely and not closed:
+                states[path] = was
+            else:
+                states[path] = _examine(Found(path, name, folder, status, closed), now, was, blobs, rules.max_bytes)
     return states
 
 

@@ -12,13 +12,15 @@ from pathlib import Path
 from runner.errors import BenchError
 
 from .clock import clock_of
-from .walk import Fingerprint, fingerprint
 
 THREADS_FROM = 400
 """Files from which a second thread pays: a copy is mostly spent in the kernel, where threads run side by side."""
 
-_Job = tuple[str, str, str, os.stat_result]
-"""Path below the root, source, target, the source's status."""
+SMALL = 1 << 16
+"""Bytes up to which reading and writing is cheaper than asking the kernel to copy."""
+
+_Job = tuple[str, str, os.stat_result]
+"""Source, target, the source's status."""
 
 
 @dataclass
@@ -26,9 +28,10 @@ class Copied:
     """What a copy left behind: with it a baseline knows which files nobody touched since."""
 
     source: Path | None
-    fingerprints: dict[str, Fingerprint] = field(default_factory=dict)
+    statuses: dict[str, os.stat_result] = field(default_factory=dict)
+    """Of each file in the source: the copy has the same size, mode and mtime."""
     clock: int = 0
-    """The file system's time when the copy ended."""
+    """The file system's time when the copy ended: whatever was touched later has a later ctime."""
 
 
 def copy_world(source: Path | None, target: Path) -> Copied:
@@ -39,8 +42,8 @@ def copy_world(source: Path | None, target: Path) -> Copied:
     copied = Copied(source)
     jobs: list[_Job] = []
     folders: list[tuple[str, os.stat_result]] = []
-    _list(os.fspath(source), os.fspath(target), "", jobs, folders)
-    _copy_all(jobs, copied.fingerprints)
+    _list(os.fspath(source), os.fspath(target), "", jobs, folders, copied.statuses)
+    _copy_all(jobs)
     for path, status in reversed(folders):
         os.chmod(path, stat.S_IMODE(status.st_mode))  # noqa: PTH101
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -48,78 +51,90 @@ def copy_world(source: Path | None, target: Path) -> Copied:
     return copied
 
 
-def _list(source: str, target: str, prefix: str, jobs: list[_Job], folders: list[tuple[str, os.stat_result]]) -> None:
+def _list(
+    source: str,
+    target: str,
+    prefix: str,
+    jobs: list[_Job],
+    folders: list[tuple[str, os.stat_result]],
+    statuses: dict[str, os.stat_result],
+) -> None:
     """Make the directories and note the files. Modes and times of directories wait: writing below changes them."""
     below = []
     with os.scandir(source) as entries:
         for entry in entries:
             name, status = entry.name, entry.stat(follow_symlinks=False)
-            job = (prefix + name, f"{source}/{name}", f"{target}/{name}", status)
             if stat.S_ISREG(status.st_mode):
-                jobs.append(job)
+                jobs.append((f"{source}/{name}", f"{target}/{name}", status))
+                statuses[prefix + name] = status
             elif stat.S_ISDIR(status.st_mode):
-                below.append(job)
+                below.append((name, status))
             else:
-                raise BenchError("It is neither a file nor a folder, so it cannot be part of a world.", file=job[1])
-    for path, inner_source, inner_target, status in below:
-        os.mkdir(inner_target, 0o700)  # noqa: PTH102
-        folders.append((inner_target, status))
-        _list(inner_source, inner_target, path + "/", jobs, folders)
+                raise BenchError("It is neither a file nor a folder; a world has no other.", file=f"{source}/{name}")
+    for name, status in below:
+        os.mkdir(f"{target}/{name}", 0o700)  # noqa: PTH102
+        folders.append((f"{target}/{name}", status))
+        _list(f"{source}/{name}", f"{target}/{name}", f"{prefix}{name}/", jobs, folders, statuses)
 
 
-def _copy_all(jobs: list[_Job], fingerprints: dict[str, Fingerprint]) -> None:
+def _copy_all(jobs: list[_Job]) -> None:
     if len(jobs) < THREADS_FROM:
-        return _copy_some(jobs, fingerprints)
+        return _copy_some(jobs)
     half, failed = len(jobs) // 2, list[BaseException]()
 
     def other_half() -> None:
         try:
-            _copy_some(jobs[half:], fingerprints)
+            _copy_some(jobs[half:])
         except BaseException as error:
             failed.append(error)
 
     other = threading.Thread(target=other_half)
     other.start()
     try:
-        _copy_some(jobs[:half], fingerprints)
+        _copy_some(jobs[:half])
     finally:
         other.join()
     if failed:
         raise failed[0]
 
 
-def _copy_some(jobs: list[_Job], fingerprints: dict[str, Fingerprint]) -> None:
-    for path, source, target, status in jobs:
-        fingerprints[path] = _copy_file(source, target, status)
-
-
-def _copy_file(source: str, target: str, status: os.stat_result) -> Fingerprint:
-    mode = stat.S_IMODE(status.st_mode)
-    reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode | 0o200)
+def _copy_some(jobs: list[_Job]) -> None:
+    """One long loop: at thousands of files a call costs as much as the system calls it makes."""
+    open_, read, write, close, utime = os.open, os.read, os.write, os.close, os.utime
+    reading_flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+    writing_flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    taken_away = _umask() | 0o6000  # writing to a file takes setuid away, too
+    for source, target, status in jobs:
+        size, mode = status.st_size, status.st_mode & 0o7777
+        reading = open_(source, reading_flags)
         try:
-            _copy_bytes(reading, writing, status.st_size)
-            os.utime(writing, ns=(status.st_atime_ns, status.st_mtime_ns))
-            made = os.fstat(writing)
-            if stat.S_IMODE(made.st_mode) != mode:  # the umask took bits away, or the file is read-only
-                os.fchmod(writing, mode)
-                made = os.fstat(writing)
-            return fingerprint(made)
+            writing = open_(target, writing_flags, mode | 0o200)
+            try:
+                if size <= SMALL:
+                    data = read(reading, SMALL + 1)
+                    if write(writing, data) != size:
+                        raise OSError(errno.EIO, "It changed while it was copied", source)
+                else:
+                    _copy_bytes(reading, writing, size)
+                utime(writing, ns=(status.st_atime_ns, status.st_mtime_ns))
+                if mode & taken_away or not mode & 0o200:
+                    os.fchmod(writing, mode)
+            finally:
+                close(writing)
         finally:
-            os.close(writing)
-    finally:
-        os.close(reading)
+            close(reading)
+
+
+def _umask() -> int:
+    """Read the umask without setting it, which would change it for other threads for a moment."""
+    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith("Umask:"):
+            return int(line.split()[1], 8)
+    return 0o777
 
 
 def _copy_bytes(reading: int, writing: int, size: int) -> None:
-    """Let the kernel copy (it shares blocks where the file system can); small files are cheaper by hand."""
-    if 0 < size <= 16384:
-        data = os.read(reading, size + 1)
-        if len(data) == size:
-            os.write(writing, data)
-            return
-        os.lseek(reading, 0, os.SEEK_SET)
+    """Let the kernel copy: where the file system can, it shares the blocks."""
     while True:
         try:
             if os.copy_file_range(reading, writing, max(size, 1 << 16)) == 0:

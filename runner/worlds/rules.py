@@ -16,9 +16,10 @@ class Rules:
     def __init__(self, ignore: Sequence[str], max_bytes: int) -> None:
         self.ignore, self.max_bytes = tuple(ignore), max_bytes
         plain = all(self._is_plain(line) for line in self.ignore)
-        self._names = frozenset(line for line in self.ignore if not line.endswith("/")) if plain else frozenset()
-        self._folders = frozenset(line[:-1] for line in self.ignore if line.endswith("/")) if plain else frozenset()
-        self._spec: Any = None if plain else _spec(self.ignore)
+        self.names = frozenset(line for line in self.ignore if not line.endswith("/")) if plain else frozenset[str]()
+        """Names ignored whatever they are, and as directories; empty where `spec` must be asked."""
+        self.folders = frozenset(line[:-1] for line in self.ignore if line.endswith("/")) if plain else frozenset[str]()
+        self.spec: Any = None if plain else _spec(self.ignore)
         self._known: dict[str, bool] = {}
 
     @classmethod
@@ -30,14 +31,15 @@ class Rules:
         """Without glob, slash, negation or comment a rule is a name; a slash at the end means directories only."""
         return bool(line.rstrip("/")) and not _GLOB.intersection(line.removesuffix("/"))
 
-    def ignored(self, path: str, name: str, is_dir: bool) -> bool:
+    def ignored(self, path: str, is_dir: bool) -> bool:
         """Judge one path; the caller does not enter an ignored directory, so parents need not be asked again."""
-        if self._spec is None:
-            return name in self._names or (is_dir and name in self._folders)
+        if self.spec is None:
+            name = path.rpartition("/")[2]
+            return name in self.names or (is_dir and name in self.folders)
         key = path + "/" if is_dir else path
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = bool(self._spec.match_file(key))
+            known = self._known[key] = bool(self.spec.match_file(key))
         return known
 
 

@@ -97,15 +97,11 @@ def scan(root: Path, refuse: bool = True, *, blobs: BlobStore | None = None, lim
 
     With `refuse`, anything a copy could not keep inside (links, devices, fifos, sockets) is a BenchError instead.
     """
-    entries, refused = [], []
-    for found in walk(root):
-        entry = _entry(found, blobs, limit)
-        entries.append(entry)
-        if refuse and entry.type not in ("file", "dir"):
-            refused.append(entry)
-    if refused:
+    entries = {found.path: _entry(found, blobs, limit) for found in walk(root)}
+    refused = [entry for entry in entries.values() if entry.type not in ("file", "dir")]
+    if refuse and refused:
         raise _refusal(root, refused)
-    return Tree(tuple(sorted(entries, key=lambda entry: os.fsencode(entry.path))))
+    return Tree(tuple(entries[path] for path in sorted(entries, key=os.fsencode)))
 
 
 def store_tree(root: Path, blobs: BlobStore, limit: int) -> Tree:

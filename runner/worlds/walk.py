@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from runner.digests import CHUNK
 
+from .rules import Rules
+
+_NO_RULES = Rules((), 0)
 MAX_DEPTH = 200
 """A deeper directory is named and not entered: each level holds a descriptor."""
 
@@ -38,43 +41,58 @@ class Found(NamedTuple):
     """A directory that could not be entered."""
 
 
-Skip = Callable[[str, str, bool], bool]
-"""(path, name, is a directory) -> leave it out, with everything below."""
+Listing = tuple[str, int, list[tuple[str, os.stat_result]], bool]
+"""(prefix of the paths, the directory's descriptor, (name, status) of what is in it, closed). The descriptor is good
+until the next listing. A directory that cannot be entered comes a second time, alone, as closed."""
 
 
-def walk(root: str | os.PathLike[str], skip: Skip | None = None) -> Iterator[Found]:
-    """Give every path below `root`, a directory before what it holds."""
+def walk(root: str | os.PathLike[str]) -> Iterator[Found]:
+    """Give every path below `root`; the last word on a path counts."""
+    for prefix, folder, entries, closed in listings(root):
+        for name, status in entries:
+            yield Found(prefix + name, name, folder, status, closed)
+
+
+def listings(root: str | os.PathLike[str], rules: Rules | None = None) -> Iterator[Listing]:
+    """Give a listing per directory, without what the rules ignore, for callers that loop over thousands of files."""
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield from _below(descriptor, "", skip, 0)
+        yield from _below(descriptor, "", rules or _NO_RULES, 0)
     finally:
         os.close(descriptor)
 
 
-def _below(folder: int, prefix: str, skip: Skip | None, depth: int) -> Iterator[Found]:
-    folders = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
+def _below(folder: int, prefix: str, rules: Rules, depth: int) -> Iterator[Listing]:
+    entries = _list(folder, prefix, rules)
+    yield prefix, folder, entries, False
+    for name, status in entries:
+        if not stat.S_ISDIR(status.st_mode):
+            continue
+        descriptor = _enter(folder, name) if depth < MAX_DEPTH else None
+        if descriptor is None:
+            yield prefix, folder, [(name, status)], True
+            continue
+        try:
+            yield from _below(descriptor, f"{prefix}{name}/", rules, depth + 1)
+        finally:
+            os.close(descriptor)
+
+
+def _list(folder: int, prefix: str, rules: Rules) -> list[tuple[str, os.stat_result]]:
+    names, folders, spec = rules.names, rules.folders, rules.spec
+    entries = []
+    with os.scandir(folder) as found:
+        for entry in found:
             name = entry.name
-            path = prefix + name
-            if skip is not None and skip(path, name, entry.is_dir(follow_symlinks=False)):
+            if name in names or (folders and name in folders and entry.is_dir(follow_symlinks=False)):
+                continue
+            if spec is not None and rules.ignored(prefix + name, entry.is_dir(follow_symlinks=False)):
                 continue
             try:
-                status = entry.stat(follow_symlinks=False)
+                entries.append((name, entry.stat(follow_symlinks=False)))
             except FileNotFoundError:
                 continue  # removed under our hands by a process the agent left
-            if stat.S_ISDIR(status.st_mode):
-                folders.append((path, name, status))
-            else:
-                yield Found(path, name, folder, status)
-    for path, name, status in folders:
-        descriptor = _enter(folder, name) if depth < MAX_DEPTH else None
-        yield Found(path, name, folder, status, closed=descriptor is None)
-        if descriptor is not None:
-            try:
-                yield from _below(descriptor, path + "/", skip, depth + 1)
-            finally:
-                os.close(descriptor)
+    return entries
 
 
 def _enter(folder: int, name: str) -> int | None:
