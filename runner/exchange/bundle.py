@@ -93,10 +93,11 @@ class Bundle:
     def __init__(self, archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
         self._archive, self._name, self._limits = archive, name, limits
         self._entries = refuse_unfit(archive, name, limits.entries)
+        self._expected: dict[str, str] = {}
         index = self._index()
         self.run: str = index["run"]
         self.digests: tuple[str, ...] = tuple(index["digests"])
-        self._expected = {MANIFEST: index["manifest"], EVENTS: index["events"]}
+        self._expected |= {MANIFEST: index["manifest"], EVENTS: index["events"]}
         self._expected.update({BLOBS + digest: digest for digest in self.digests})
         self._refuse_strangers()
         self.manifest = self._manifest()
