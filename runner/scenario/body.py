@@ -19,7 +19,7 @@ from runner.worlds.places import Place, make_place
 from . import current
 from .agent import AgentHandle
 from .evaluation import Evaluation
-from .live import Emit, LiveTrial, Setting
+from .live import Emit, LiveTrial, Setting, trace_of
 from .outputs import bounded
 from .plugin import Items
 from .preparing import prepare_stage
@@ -36,7 +36,6 @@ SCENARIO_OUTPUT = 1 << 20
 def run_trial(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     """Run one trial; every way it can end is told as events, the last of them `trial.finished`."""
     began = time.monotonic()
-    planned = warm.manifest.trials[job.index]
     place = make_place(warm.manifest.run, job.index, job.attempt)
     streams = _redirect(place)
     _reseed(job.seed)
@@ -44,10 +43,7 @@ def run_trial(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     current.enter(trial)
     stage: Stage | None = None
     try:
-        subject = _subject(warm, trial, planned.cell)
-        trial.axes = subject.axes
-        stage = prepare_stage(warm, subject, trial, place)
-        _hand_out(warm, trial, stage, subject)
+        stage = _prepared(warm, trial, place)
         trial.enter("execution")
         _play(warm, items, trial)
     except TrialFault:
@@ -94,17 +90,25 @@ def _setting(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
     )
 
 
+def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
+    """Nothing of the scenario has run yet: what goes wrong here is the machine's, unless the bench's setup raised."""
+    try:
+        subject = _subject(warm, trial, trial.setting.planned.cell)
+        trial.axes = subject.axes
+        stage = prepare_stage(warm, subject, trial, place)
+    except Exception as error:
+        raise trial.fail("environment", f"The trial could not be prepared: {error}", trace_of(error)) from error
+    trial.workspace = WorkspaceHandle(trial, stage)
+    trial.agent = AgentHandle(trial, stage, subject.agent, subject.secrets)
+    trial.evaluation = Evaluation(trial, stage, trial.setting.plan)
+    return stage
+
+
 def _subject(warm: Warm, trial: LiveTrial, cell: int) -> Subject:
     try:
         return warm.subject(cell)
     except (RunnerError, OSError) as error:
         raise trial.fail("boot", str(error)) from error
-
-
-def _hand_out(warm: Warm, trial: LiveTrial, stage: Stage, subject: Subject) -> None:
-    trial.workspace = WorkspaceHandle(trial, stage)
-    trial.agent = AgentHandle(trial, stage, subject.agent, subject.secrets)
-    trial.evaluation = Evaluation(trial, stage, trial.setting.plan)
 
 
 def _play(warm: Warm, items: Items, trial: LiveTrial) -> None:

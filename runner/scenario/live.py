@@ -158,11 +158,10 @@ class LiveTrial:
         elif isinstance(error, AssertionError) and not self.asked:
             self.guard(_sentence(error), _where(error, self.setting.sealed))
         elif self._evaluating(error):
-            self.fail("evaluation", f"The scenario raised while it evaluated: {_sentence(error)}", _trace(error))
+            self.fail("evaluation", f"The scenario raised while it evaluated: {_sentence(error)}", trace_of(error))
         else:
-            self.fail(
-                "scenario", f"The scenario raised before the agent had finished: {_sentence(error)}", _trace(error)
-            )
+            who = "The bench's setup" if self.phase == "setup" else "The scenario"
+            self.fail("scenario", f"{who} raised before the agent had finished: {_sentence(error)}", trace_of(error))
 
     def _evaluating(self, error: BaseException) -> bool:
         """Had the last request returned? An assert after any request is an evaluation in the wrong words."""
@@ -220,7 +219,7 @@ def _where(error: BaseException, root: Path) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
-def _trace(error: BaseException) -> str:
+def trace_of(error: BaseException) -> str:
     """The traceback without pytest's own frames above the scenario."""
     tb = error.__traceback__
     while tb is not None and (

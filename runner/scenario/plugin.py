@@ -10,7 +10,7 @@ import pytest
 
 from .collecting import CollectedCase, Complaint
 from .current import current
-from .reporting import case_of, complaints_of, unnamed_id
+from .reporting import case_of, complaints_of, import_complaint, unnamed_id
 
 if TYPE_CHECKING:
     from .agent import AgentHandle
@@ -32,11 +32,11 @@ class Gathered:
     def pytest_make_parametrize_id(self, config: pytest.Config, val: object, argname: str) -> str:
         return unnamed_id(argname)
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            where = report.location[0] if report.location else report.nodeid
-            text = str(report.longrepr).strip()
-            self.complaints.append(Complaint(f"The file could not be imported:\n{text}", Path(where).as_posix()))
+    def pytest_exception_interact(
+        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any], report: object
+    ) -> None:
+        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
+            self.complaints.append(import_complaint(call.excinfo.value, node.path, self.root))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -14,6 +14,7 @@ from runner.worlds.copying import Copied, copy_world
 from runner.worlds.places import Place
 
 from .stage import Stage
+from .stops import TrialFault
 
 if TYPE_CHECKING:
     from .live import LiveTrial
@@ -59,7 +60,7 @@ def _set_up(warm: Warm, subject: Subject, trial: LiveTrial, world: Path) -> None
         warm.bench.setup(world, dict(subject.axes))
     except BaseException as error:
         trial.raised(error, "setup")
-        raise
+        raise TrialFault("scenario", str(error)) from error
     finally:
         keeper.end_all(os.getpid())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,18 @@ def complaints_of(item: pytest.Function, root: Path) -> Iterator[Complaint]:
     file, line = item.path.relative_to(root).as_posix(), code.co_firstlineno
     for sentence in (*_unfit(item), *_unknown_fixtures(item), *_bad_marks(item)):
         yield Complaint(sentence, file, line)
+
+
+def import_complaint(error: BaseException, file: Path, root: Path) -> Complaint:
+    """Tell why a file could not be imported: the error itself, at the bench's own line, with the way that led there."""
+    error = error.__cause__ or error  # pytest wraps what a module raised
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(root)]
+    where, line = (Path(frames[-1].filename), frames[-1].lineno) if frames else (file, None)
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(root):
+        where, line = Path(error.filename), error.lineno
+    told = [*traceback.format_list(frames), *traceback.format_exception_only(error)]
+    text = f"It could not be imported:\n{''.join(told).rstrip()}"
+    return Complaint(text, where.relative_to(root).as_posix(), line)
 
 
 def _unfit(item: pytest.Function) -> Iterator[str]:
