@@ -8,4 +8,4 @@ class BenchsiteConfig(AppConfig):
     label = "benchsite"
 
     def ready(self) -> None:
-        from . import admin, checks  # noqa: F401  importing them registers
+        from . import admin, celery, checks  # noqa: F401  importing them registers

@@ -37,5 +37,6 @@ def _folders(root: Any) -> dict[str, str]:
 
 
 app = Celery("benchsite")
+app.set_default()
 app.add_defaults(configuration)
 app.autodiscover_tasks(["benchsite"])

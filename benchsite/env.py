@@ -168,8 +168,10 @@ VARIABLES: dict[str, Variable] = _table(
 )
 
 
-ELSEWHERE = frozenset({"BENCHSITE_NO_SKIPS", "BENCHSITE_CLIS", "BENCHSITE_TOKEN"})
-"""Read by the tests and by `benchsite push`, not by the site."""
+ELSEWHERE = frozenset(
+    f"BENCHSITE_{name}" for name in ("TOKEN", "FORK", "MODEL_URL", "NO_SKIPS", "CLIS", "PERF_DIR", "PERF_TRIALS")
+)
+"""Read by the runner, its examples and the tests, not by the site."""
 
 
 class Env:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
@@ -43,8 +44,16 @@ def state_of(digest: str) -> str:
     return str(found or Blob.State.MISSING)
 
 
-def open_blob(digest: str) -> BinaryIO:
-    state = state_of(digest)
+def states_of(digests: Iterable[str]) -> dict[str, str]:
+    """Give the states of many blobs in one query, for pages that read many; unknown ones are missing."""
+    asked = set(digests)
+    known = dict(Blob.objects.filter(digest__in=asked).values_list("digest", "state"))
+    return {digest: str(known.get(digest, Blob.State.MISSING)) for digest in asked}
+
+
+def open_blob(digest: str, state: str | None = None) -> BinaryIO:
+    """Open a blob that may be shown; `state`, where `states_of` has just told it, saves a query."""
+    state = state or state_of(digest)
     if state != Blob.State.PRESENT:
         raise BlobRefused(digest, state, f"The blob {digest[:8]}… {WORDS[Blob.State(state)]}.")
     try:
@@ -53,9 +62,9 @@ def open_blob(digest: str) -> BinaryIO:
         raise BlobRefused(digest, "missing", f"The bytes of blob {digest[:8]}… are not in the store.") from error
 
 
-def read_blob(digest: str, limit: int | None = None) -> bytes:
+def read_blob(digest: str, limit: int | None = None, state: str | None = None) -> bytes:
     """Read a blob whole; one larger than `limit` bytes is refused, never cut in silence."""
-    with open_blob(digest) as file:
+    with open_blob(digest, state) as file:
         data = file.read() if limit is None else file.read(limit + 1)
     if limit is not None and len(data) > limit:
         raise BlobRefused(digest, "large", f"The blob {digest[:8]}… is larger than {limit} bytes.")

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import Group
 
+from benchsite.accounts.access import CURATORS
 from benchsite.benches.models import Bench, Case, Measure, Scenario, ScenarioVersion, Subject, Version
 from benchsite.runs.models import Cell, Run
 from runner.digests import digest
@@ -53,6 +54,8 @@ def check(manifest: Manifest) -> None:
 
 def split_name(full: str) -> tuple[str, str]:
     found = BENCH.fullmatch(full) if isinstance(full, str) else None
+    if found and found[1] == CURATORS:
+        raise JournalError(f"The owner {CURATORS!r} is refused: the group of that name decides what counts.")
     if not found:
         raise JournalError(
             f"The bench name {clean.text(full, 80)!r} is refused: it must be owner/name, "

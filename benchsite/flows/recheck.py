@@ -8,6 +8,7 @@ from django.db import transaction
 
 from benchsite.runs.models import Run
 from benchsite.runs.recount import WITHDRAWN, figures, recount, stored_figures
+from runner.errors import RunnerError
 from runner.journal import decode
 from runner.replay import RunResult, fold
 from runner.statistics.rollup import Row, rows_of
@@ -53,3 +54,12 @@ def _rows(run: Run, result: RunResult) -> Iterator[Row]:
             case=declared.cases[planned.scenario, planned.case],
         )
         yield named._replace(state=WITHDRAWN, fault=None, outcome=None) if index in withdrawn else named
+
+
+def runs_named(ulids: list[str]) -> list[Run]:
+    """Find runs by ULID; none named means all of them."""
+    found = list(Run.objects.select_related("bench", "version").filter(**({"ulid__in": ulids} if ulids else {})))
+    unknown = sorted(set(ulids) - {run.ulid for run in found})
+    if unknown:
+        raise RunnerError(f"There is no run {unknown[0]} on this site.")
+    return found

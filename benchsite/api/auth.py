@@ -1,0 +1,36 @@
+"""Who calls: a bearer token with a scope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja.security import HttpBearer
+
+from benchsite.accounts.models import Token
+
+
+class Bearer(HttpBearer):
+    """Takes a live token of this scope; gives its row. Without one the answer is 401, whatever the reason."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        found = Token.objects.of_key(token, timezone.now())
+        if found is None or self.scope not in found.scopes:
+            return None
+        request.user = found.user
+        return found
+
+
+def reader(request: HttpRequest) -> Any:
+    """Reading is open to strangers (who see what is public), to a signed-in browser, and to a token that reads."""
+    header = request.headers.get("Authorization", "")
+    if not header:
+        return request.user
+    kind, _, key = header.partition(" ")
+    token = Bearer("read").authenticate(request, key.strip()) if kind.lower() == "bearer" else None
+    return token.user if token else None

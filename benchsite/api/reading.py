@@ -1,0 +1,92 @@
+"""Reading: benches and runs as the caller may see them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from ninja import Query, Router, Schema
+
+from benchsite.benches.models import Bench
+from benchsite.runs.models import Run
+
+from .auth import reader
+
+router = Router(tags=["reading"])
+PAGE = 100
+
+
+class BenchOut(Schema):
+    name: str
+    title: str
+    visibility: str
+
+
+class RunOut(Schema):
+    run: str
+    bench: str
+    version: str
+    cohort: str
+    label: int
+    state: str
+    verdict: str
+    origin: str
+    isolation: str
+    counts: dict[str, int]
+    revision: int
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class Benches(Schema):
+    benches: list[BenchOut]
+
+
+class Runs(Schema):
+    runs: list[RunOut]
+    next: str | None = None
+    """Give this as `before` to read on; null at the end."""
+
+
+@router.get("/benches", response=Benches, summary="List benches")
+def benches(request: HttpRequest) -> Any:
+    seen = Bench.objects.visible_to(reader(request))
+    return Benches(benches=[BenchOut(name=str(b), title=b.title, visibility=b.visibility) for b in seen])
+
+
+@router.get("/runs", response=Runs, summary="List runs, newest first")
+def runs(request: HttpRequest, bench: str = "", before: str = "", limit: int = Query(PAGE, ge=1, le=PAGE)) -> Any:
+    seen = Run.objects.visible_to(reader(request)).select_related("bench", "version").newest()
+    if bench:
+        seen = seen.filter(bench__in=Bench.objects.named(bench))
+    if before:
+        seen = seen.filter(pk__lt=Run.objects.filter(ulid=before).values("pk")[:1])
+    page = list(seen[: limit + 1])
+    return Runs(runs=[_run(run) for run in page[:limit]], next=page[limit - 1].ulid if len(page) > limit else None)
+
+
+@router.get("/runs/{ulid}", response=RunOut, summary="Read a run")
+def run(request: HttpRequest, ulid: str) -> Any:
+    found = Run.objects.visible_to(reader(request)).select_related("bench", "version").filter(ulid=ulid).first()
+    if found is None:
+        raise Http404
+    return _run(found)
+
+
+def _run(run: Run) -> RunOut:
+    return RunOut(
+        run=run.ulid,
+        bench=str(run.bench),
+        version=run.version.number,
+        cohort=run.cohort,
+        label=run.label,
+        state=run.state,
+        verdict=run.verdict,
+        origin=run.origin,
+        isolation=run.isolation,
+        counts=run.counts,
+        revision=run.revision,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+    )

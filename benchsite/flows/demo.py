@@ -1,0 +1,95 @@
+"""Run the benches that ship, and take their runs in as an operator would."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from benchsite.accounts.models import User
+from benchsite.runs.models import Run
+from runner.errors import AgentMissing, EnvironmentRefused
+from runner.hashes import definition_hashes
+from runner.load import load_bench
+from runner.schema_source import extract
+from runner.sealing import seal
+
+from .ingest import ingest
+from .launch import launch
+
+MODEL = "with_mock_model.py"
+"""A bench with this program beside its bench.py runs through it: the program starts the model its agents talk to."""
+LEFT_OUT = 4
+Say = Callable[[str], None]
+Watch = Callable[[], AbstractContextManager[dict[str, Any]]]
+"""Gives the listeners of one launch: on_prepared, on_event, cancel."""
+
+
+def demo(examples: Path, say: Say, watch: Watch) -> list[Run]:
+    """Run every bench below `examples` that was not run as it is now; gives the runs there are."""
+    runs = []
+    for file in sorted(examples.glob("*/bench.py")):
+        run = _known(file.parent) or _run(file.parent, say, watch)
+        if run is not None:
+            say(told(run))
+            runs.append(run)
+    return runs
+
+
+def told(run: Run) -> str:
+    """Say in one line what became of a run."""
+    outcomes = run.trials.order_by().exclude(outcome="").values_list("outcome", flat=True)
+    counts = {name: count for name, count in run.counts.items() if name != "planned"}
+    for outcome in outcomes:
+        counts[outcome] = counts.get(outcome, 0) + 1
+    listed = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"{run.bench}: run {run.ulid} {run.state}, {run.counts['planned']} trials: {listed}."
+
+
+def _known(folder: Path) -> Run | None:
+    """Find a finished run of exactly this definition, so that a demo made twice starts at once."""
+    bench = load_bench(folder)
+    definition = definition_hashes(bench, extract(bench.schema, bench.file), seal(bench))["definition"]
+    owner, _, name = bench.name.partition("/")
+    found = Run.objects.counted().filter(bench__owner=owner, bench__name=name, version__definition=definition)
+    return found.filter(state=Run.State.FINISHED).select_related("bench").newest().first()
+
+
+def _run(folder: Path, say: Say, watch: Watch) -> Run | None:
+    try:
+        if (folder / MODEL).exists():
+            return _with_model(folder, say)
+        with watch() as listeners:
+            return launch(folder, **listeners)
+    except (AgentMissing, EnvironmentRefused) as refusal:
+        say(f"{folder.name} is left out: {refusal}")
+        return None
+
+
+def _with_model(folder: Path, say: Say) -> Run | None:
+    """The program speaks for itself; what it ran is the newest run of the bench."""
+    runs = folder / ".bench" / "runs"
+    before = set(runs.glob("*/manifest.json"))
+    sys.stdout.flush()
+    done = subprocess.run([sys.executable, str(folder / MODEL)], cwd=settings.BASE_DIR, check=False)
+    made = sorted(set(runs.glob("*/manifest.json")) - before)
+    if not made:
+        if done.returncode != LEFT_OUT:
+            say(f"{folder.name} is left out: {MODEL} ended with exit code {done.returncode}.")
+        return None
+    return ingest(made[-1].parent, verdict=Run.Verdict.ACCEPTED)
+
+
+def curator(name: str = "curator") -> str:
+    """Make an account that may decide; gives its password, "" when it was there."""
+    if User.objects.filter(username=name).exists():
+        return ""
+    password = secrets.token_urlsafe(9)
+    User.objects.create_superuser(name, password=password)
+    return password

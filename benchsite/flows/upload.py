@@ -1,0 +1,245 @@
+"""Runs sent from elsewhere: announced, received blob by blob (or as one bundle), committed. They wait for a curator."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from benchsite.accounts.access import group_ids, is_curator
+from benchsite.artifacts.models import Blob, BlobUse
+from benchsite.artifacts.store import store
+from benchsite.benches.models import Bench
+from benchsite.jobs.models import Sent, Upload
+from benchsite.runs.models import Run
+from runner.blobs import is_digest
+from runner.errors import BundleError, JournalError, RunnerError
+from runner.exchange.bundle import Bundle, Limits, open_bundle
+from runner.exchange.references import references
+from runner.journal import EVENTS, MANIFEST, decode
+from runner.replay import Folding, attempts
+
+from . import clean, projected
+from .ingest import Conflict, read_manifest, take
+from .sources import Source
+
+LARGEST_MANIFEST = 64 << 20
+
+
+class Unfit(RunnerError):
+    """What was sent cannot be taken as it is."""
+
+
+class TooLarge(RunnerError):
+    """More than this site takes."""
+
+
+class NotThere(RunnerError):
+    """A bench or upload that is absent, or not for this account: the two are told apart nowhere."""
+
+
+def announce(
+    user: Any, run: str, bench: str, manifest: str, events: str, digests: list[str]
+) -> tuple[Upload, list[str]]:
+    """Begin an upload; gives it and the digests this account still has to send."""
+    _check(run, digests, manifest, events)
+    _may_send(user, bench)
+    _refuse_other_bytes(run, manifest, events)
+    _refuse_redacted(digests)
+    upload = Upload.objects.create(
+        run=run, bench=bench, manifest=manifest, events=events, digests=sorted(set(digests)), by=user
+    )
+    return upload, missing(upload)
+
+
+def missing(upload: Upload) -> list[str]:
+    """What is neither in this bench nor sent by this account: naming a digest proves and grants nothing."""
+    owner, _, name = upload.bench.partition("/")
+    had: set[str] = set()
+    for part in _parts(upload.digests):
+        sent = Sent.objects.filter(by=upload.by, digest__in=part).values_list("digest", flat=True)
+        used = BlobUse.objects.filter(bench__owner=owner, bench__name=name, blob__digest__in=part)
+        had.update(sent)
+        had.update(used.filter(blob__state=Blob.State.PRESENT).values_list("blob__digest", flat=True))
+    return [digest for digest in upload.digests if digest not in had or not store().has(digest)]
+
+
+def open_upload(key: str, user: Any) -> Upload:
+    found = Upload.objects.filter(key=key, by=user).first()
+    if found is None:
+        raise NotThere("There is no such upload of this account.")
+    return found
+
+
+def receive(upload: Upload, digest: str, stream: IO[bytes]) -> None:
+    """Take one blob. It is read and hashed in full, whatever the site has already."""
+    if digest not in upload.digests:
+        raise NotThere(f"The upload did not announce a blob {clean.text(digest, 70)}.")
+    _refuse_redacted([digest])
+    try:
+        _, size = store().put_stream(stream, expected=digest, limit=settings.UPLOAD_BLOB)
+    except RunnerError as error:
+        kind = TooLarge if "larger" in str(error) else Unfit
+        raise kind(str(error)) from error
+    _note_sent(upload.by, [(digest, size)])
+
+
+def commit(upload: Upload) -> Run:
+    """Turn a complete upload into a submitted run. The same bytes again change nothing."""
+    if upload.state == Upload.State.COMMITTED:
+        found = Run.objects.filter(ulid=upload.run).first()
+        if found is not None:
+            return found
+    lacking = missing(upload)
+    if lacking:
+        raise Unfit(f"{len(lacking)} blobs were announced and not sent, {lacking[0][:12]}… first.")
+    _refuse_other_bytes(upload.run, upload.manifest, upload.events)
+    _may_send(upload.by, upload.bench)
+    try:
+        run = _take(upload)
+    except (JournalError, BundleError) as error:
+        Upload.objects.filter(pk=upload.pk).update(state=Upload.State.FAILED, message=clean.text(error, 500))
+        raise error if isinstance(error, Conflict) else Unfit(str(error)) from error
+    Upload.objects.filter(pk=upload.pk).update(state=Upload.State.COMMITTED, message="")
+    return run
+
+
+def accept_bundle(file: Any, user: Any) -> Run:
+    """Take a run as one zip bundle from a form; gives the submitted run."""
+    settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix="bundle-") as folder:
+        path = Path(folder) / "bundle.zip"
+        _save(file, path)
+        limits = Limits(entries=settings.UPLOAD_FILES, size=settings.UPLOAD_TOTAL, blob=settings.UPLOAD_BLOB)
+        try:
+            with open_bundle(path, limits) as bundle:
+                upload = _unpacked(bundle, user, Path(folder) / "run")
+        except BundleError as error:
+            raise Unfit(str(error)) from error
+        return commit(upload)
+
+
+def _save(file: Any, path: Path) -> None:
+    size = 0
+    with path.open("wb") as out:
+        for chunk in file.chunks() if hasattr(file, "chunks") else iter(lambda: file.read(1 << 20), b""):
+            size += len(chunk)
+            if size > settings.UPLOAD_TOTAL:
+                raise TooLarge(f"The bundle is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
+            out.write(chunk)
+
+
+def _unpacked(bundle: Bundle, user: Any, folder: Path) -> Upload:
+    """Judge who may send this before anything of it is kept."""
+    _may_send(user, bundle.manifest.bench)
+    _refuse_redacted(list(bundle.digests))
+    bundle.unpack(folder, store())
+    manifest, events = store().put_file(folder / MANIFEST), store().put_file(folder / EVENTS)
+    digests = sorted({*bundle.digests, manifest, events})
+    _check(bundle.run, digests, manifest, events)
+    _refuse_other_bytes(bundle.run, manifest, events)
+    _note_sent(user, [(digest, store().size(digest)) for digest in digests])
+    return Upload.objects.create(
+        run=bundle.run, bench=bundle.manifest.bench, manifest=manifest, events=events, digests=digests, by=user
+    )
+
+
+def _check(run: str, digests: list[str], manifest: str, events: str) -> None:
+    if not projected.ULID.fullmatch(run):
+        raise Unfit(f"The run id {clean.text(run, 40)!r} is not a ULID.")
+    if len(digests) > settings.UPLOAD_FILES:
+        raise TooLarge(f"The upload has {len(digests)} blobs; {settings.UPLOAD_FILES} are allowed.")
+    odd = [digest for digest in digests if not is_digest(digest)]
+    if odd:
+        raise Unfit(f"{clean.text(odd[0], 70)!r} is not a sha256 digest (64 lower-case hex digits).")
+    if not {manifest, events} <= set(digests):
+        raise Unfit("The digests of manifest and events must be among the digests.")
+
+
+def _may_send(user: Any, bench: str) -> None:
+    """To a bench one sees, to one of one's own groups, or to an owner nobody has yet."""
+    try:
+        owner, _ = projected.split_name(bench)
+    except JournalError as error:
+        raise Unfit(str(error)) from error
+    if is_curator(user) or Bench.objects.visible_to(user).named(bench).exists():
+        return
+    group = projected.Group.objects.filter(name=owner).first()
+    taken = Bench.objects.of_owner(owner).exists()
+    if (group is None and not taken) or (group is not None and group.pk in group_ids(user)):
+        return
+    raise NotThere(f"There is no bench {bench} that this account may send runs to.")
+
+
+def _refuse_other_bytes(run: str, manifest: str, events: str) -> None:
+    found = Run.objects.filter(ulid=run).first()
+    if found is not None and (found.manifest, found.events) != (manifest, events):
+        raise Conflict(f"The run {run} is here already with other bytes; a run's id is never used twice.")
+
+
+def _refuse_redacted(digests: list[str]) -> None:
+    for part in _parts(digests):
+        gone = Blob.objects.filter(digest__in=part, state=Blob.State.REDACTED).first()
+        if gone is not None:
+            raise Unfit(f"The blob {gone.digest[:12]}… was redacted on this site and is not taken again.")
+
+
+def _note_sent(user: Any, blobs: list[tuple[str, int]]) -> None:
+    """A blob row from the first moment, so that what is never committed can be collected."""
+    now = timezone.now()
+    rows = [Blob(digest=digest, size=size, created_at=now) for digest, size in blobs]
+    Blob.objects.bulk_create(rows, ignore_conflicts=True, batch_size=2000)
+    back = Blob.objects.filter(state=Blob.State.MISSING)
+    for part in _parts([digest for digest, _ in blobs]):
+        for blob in back.filter(digest__in=part):
+            blob.state, blob.size = Blob.State.PRESENT, store().size(blob.digest)
+            blob.save(update_fields=["state", "size"])
+    sent = [Sent(by=user, digest=digest) for digest, _ in blobs]
+    Sent.objects.bulk_create(sent, ignore_conflicts=True, batch_size=2000)
+
+
+def _take(upload: Upload) -> Run:
+    source = Source.of_store(upload.manifest, upload.events)
+    _judge(upload, source)
+    known = Bench.objects.named(upload.bench).exists()
+    run = take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE)
+    if not known and run.bench.group is not None:
+        with transaction.atomic():
+            run.bench.group.user_set.add(upload.by)
+    return run
+
+
+def _judge(upload: Upload, source: Source) -> None:
+    """A run may only speak of bytes it brought: a digest of somebody else's would open their blob."""
+    if source.manifest.stat().st_size > LARGEST_MANIFEST:
+        raise JournalError(f"The manifest is larger than {LARGEST_MANIFEST} bytes.")
+    manifest = read_manifest(source.manifest_bytes())
+    if (manifest.run, manifest.bench) != (upload.run, upload.bench):
+        raise JournalError("The manifest names another run or bench than the upload announced.")
+    announced, folding = set(upload.digests), Folding()
+    if sum(store().size(digest) for digest in announced) > settings.UPLOAD_TOTAL:
+        raise TooLarge(f"The upload is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
+    with source.open_events() as file:
+        for digest in references(manifest, _folded(file, folding), source.blobs):
+            if digest not in announced:
+                raise JournalError(f"The run speaks of the blob {digest[:12]}…, which the upload did not announce.")
+    if folding.state == "running":
+        raise JournalError("The run has not ended; send it when it has.")
+
+
+def _folded(file: IO[bytes], folding: Folding) -> Iterable[Any]:
+    """Give the ended attempts, then those still open: a lost attempt's evidence is evidence too."""
+    try:
+        yield from attempts(decode(file), folding)
+        yield from folding.open.values()
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JournalError(f"The journal cannot be read ({type(error).__name__}: {clean.text(error, 200)}).") from error
+
+
+def _parts(digests: list[str]) -> Iterable[list[str]]:
+    return (digests[start : start + 2000] for start in range(0, len(digests), 2000))

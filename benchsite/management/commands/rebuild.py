@@ -1,0 +1,9 @@
+from benchsite.flows.rebuild import rebuild
+from benchsite.management.telling import Telling
+
+
+class Command(Telling):
+    help = "Drop every row that is a projection and fold the kept journals again."
+
+    def flow(self) -> None:
+        self.say(f"{rebuild(self.say)} runs rebuilt.")

@@ -1,0 +1,15 @@
+from django.utils import timezone
+
+from benchsite.flows.forget import collect
+from benchsite.flows.launch import folder_of
+from benchsite.flows.leases import sweep
+from benchsite.management.telling import Telling
+
+
+class Command(Telling):
+    help = "Send trials again that no worker took, and delete blobs that no run uses. Run it every minute or so."
+
+    def flow(self) -> None:
+        sent = sweep(timezone.now(), folder_of)
+        many, size = collect()
+        self.say(f"{sent} trials sent again, {many} blobs ({size} bytes) deleted.")
