@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from benchsite.artifacts.models import Artifact, BlobUse
+from benchsite.diffs.limits import IMAGE_BYTES, SNIFF
+from runner.blobs import is_digest
+
+from .preview import Preview, image_type, preview
+from .shelf import Shelf, diff_cache
+from .trialhead import Head, find
+
+USES_SHOWN = 50
+TERMINAL_KINDS = frozenset({"log", "output", "terminal"})
 
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes on their way out. `media` counts only where `inline` allows showing them at all."""
+    """Bytes on their way out. `inline` allows showing them at all, as `media`; everything else is only saved."""
 
     file: BinaryIO
     size: int
@@ -16,6 +27,129 @@ class Raw:
     media: str = "application/octet-stream"
     inline: bool = False
 
+    @classmethod
+    def of(cls, file: BinaryIO, name: str) -> Raw:
+        """Judge bytes by their own head, whatever a name claims: raster images and plain text may be shown."""
+        head = file.read(SNIFF)
+        size = file.seek(0, 2)
+        file.seek(0)
+        media = image_type(head)
+        if media and size <= IMAGE_BYTES:
+            return cls(file, size, name, media, True)
+        if b"\0" not in head:
+            return cls(file, size, name, "text/plain; charset=utf-8", True)
+        return cls(file, size, name)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Every artifact of every attempt."""
+
+    head: Head
+    artifacts: tuple[Artifact, ...]
+
     @property
-    def saved_as(self) -> str:
-        return "application/octet-stream"
+    def attempts(self) -> int:
+        return max((artifact.attempt for artifact in self.artifacts), default=1)
+
+
+@dataclass(frozen=True)
+class Shown:
+    head: Head
+    artifact: Artifact
+    preview: Preview
+    others: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A run in which the blob is used."""
+
+    bench: str
+    ulid: str
+    label: int
+
+
+@dataclass(frozen=True)
+class BlobPage:
+    digest: str
+    size: int
+    state: str
+    names: tuple[str, ...]
+    preview: Preview
+    uses: tuple[Use, ...]
+    more: bool
+    trials: tuple[Artifact, ...]
+
+
+def of_trial(user: Any, ulid: str, index: int) -> Listed | None:
+    head = find(user, ulid, index)
+    if head is None:
+        return None
+    return Listed(head, tuple(head.trial.artifacts.order_by("attempt", "id")))
+
+
+def one_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | None) -> Shown | None:
+    head = find(user, ulid, index)
+    found = _named(head, name, attempt) if head else None
+    if head is None or found is None:
+        return None
+    shelf = Shelf([found.digest])
+    terminal = found.kind in TERMINAL_KINDS
+    seen = preview(shelf, found.digest, found.size, found.name, diff_cache(), terminal=terminal)
+    return Shown(head, found, seen, tuple(head.trial.artifacts.order_by("attempt", "id")))
+
+
+def raw_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | None) -> Raw | None:
+    head = find(user, ulid, index)
+    found = _named(head, name, attempt) if head else None
+    return _raw(found.digest, found.name) if found else None
+
+
+def by_digest(user: Any, digest: str) -> BlobPage | None:
+    """Show a blob by its digest: only where a run the reader sees uses it."""
+    uses = _uses(user, digest)
+    if not uses:
+        return None
+    blob = uses[0].blob
+    runs = [use.run_id for use in uses]
+    trials = list(
+        Artifact.objects.filter(digest=digest, trial__run__in=runs)
+        .select_related("trial__run__bench")
+        .order_by("-id")[:USES_SHOWN]
+    )
+    name = trials[0].name if trials else digest[:12]
+    terminal = bool(trials) and trials[0].kind in TERMINAL_KINDS
+    return BlobPage(
+        digest=digest,
+        size=blob.size,
+        state=blob.state,
+        names=tuple(dict.fromkeys(artifact.name for artifact in trials)),
+        preview=preview(Shelf([digest]), digest, blob.size, name, diff_cache(), terminal=terminal),
+        uses=tuple(Use(str(use.bench), use.run.ulid, use.run.label) for use in uses[:USES_SHOWN]),
+        more=len(uses) > USES_SHOWN,
+        trials=tuple(trials),
+    )
+
+
+def raw_by_digest(user: Any, digest: str) -> Raw | None:
+    return _raw(digest, digest[:12]) if _uses(user, digest) else None
+
+
+def _uses(user: Any, digest: str) -> list[BlobUse]:
+    if not is_digest(digest):
+        return []
+    seen = BlobUse.objects.of_digest(digest).readable_by(user)
+    return list(seen.select_related("blob", "bench", "run").order_by("-run_id")[: USES_SHOWN + 1])
+
+
+def _named(head: Head, name: str, attempt: int | None) -> Artifact | None:
+    found = head.trial.artifacts.filter(name=name)
+    found = found.filter(attempt=attempt) if attempt else found
+    chosen: Artifact | None = found.order_by("-attempt", "-id").first()
+    return chosen
+
+
+def _raw(digest: str, name: str) -> Raw | None:
+    file = Shelf([digest]).open(digest)
+    return Raw.of(file, name.rsplit("/", 1)[-1] or "artifact") if file else None

@@ -1,1 +1,295 @@
-"""In work."""
+"""What the agent changed: the list of files, and each file compared; what evaluation wrote stands apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from typing import Any
+
+from benchsite.artifacts.store import BlobRefused
+from benchsite.diffs import facts
+from benchsite.diffs.compare import Comparison, compare
+from benchsite.diffs.dangers import Pill, split_name
+from benchsite.diffs.files import Changed, Side, read_record, with_renames
+from benchsite.diffs.limits import (
+    CLICK_ROWS,
+    COUNTED_BYTES,
+    COUNTED_FILES,
+    HEX_HEAD,
+    INLINE_FILES,
+    INLINE_ROWS,
+    MAX_BYTES,
+)
+from benchsite.diffs.options import Options
+from benchsite.diffs.rows import Fold, Row, between
+from runner.blobs import BlobStore
+from runner.digests import digest
+from runner.errors import RunnerError
+from runner.worlds.changes import ChangeSet
+from runner.worlds.patch import git_patch
+
+from .address import from_address, to_address
+from .artifact import Raw
+from .preview import image_type
+from .shelf import Shelf, diff_cache
+from .trialhead import Head, find, totals
+
+STAGES = {"agent": "the agent", "evaluation": "evaluation"}
+
+
+@dataclass(frozen=True)
+class FileDiff:
+    """One file on the page. Without `comparison` it is fetched when wanted; without `open` it waits for a click."""
+
+    change: Changed
+    address: str
+    added: int | None
+    deleted: int | None
+    comparison: Comparison | None = None
+    rows: tuple[Row | Fold, ...] = ()
+    rest: int = 0
+    open: bool = False
+    old_image: bool = False
+    new_image: bool = False
+    hex: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = ()
+
+    @property
+    def name(self) -> list[str | Pill]:
+        return split_name(self.change.path)
+
+    @property
+    def old_name(self) -> list[str | Pill]:
+        return split_name(self.change.old_path)
+
+    @property
+    def base(self) -> list[str | Pill]:
+        return split_name(self.change.path.rsplit("/", 1)[-1])
+
+    @property
+    def viewed_key(self) -> str:
+        """Name this pair of contents: a viewed mark holds for these bytes only."""
+        sides = (self.change.before, self.change.after)
+        return digest([side.sha256 if side else "" for side in sides] + [self.address])[:16]
+
+
+@dataclass(frozen=True)
+class Group:
+    folder: list[str | Pill]
+    files: tuple[FileDiff, ...]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """`stages` are (name, words, files). `refused` says why there is no record to show."""
+
+    head: Head
+    options: Options
+    stages: tuple[tuple[str, str, int], ...]
+    files: tuple[FileDiff, ...]
+    letters: dict[str, int]
+    refused: str = ""
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        def folder(file: FileDiff) -> str:
+            return file.change.path.rpartition("/")[0]
+
+        ordered = sorted(self.files, key=folder)
+        return tuple(Group(split_name(name), tuple(files)) for name, files in groupby(ordered, key=folder))
+
+    @property
+    def added(self) -> int:
+        return sum(file.added or 0 for file in self.files)
+
+    @property
+    def deleted(self) -> int:
+        return sum(file.deleted or 0 for file in self.files)
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """A file's diff by itself; `revision` names the answer: both digests, their states and the options."""
+
+    head: Head
+    options: Options
+    change: Changed
+    shelf: Shelf
+    refused: str = ""
+
+    @property
+    def revision(self) -> str:
+        states = [self.shelf.state(side.sha256) if side and side.sha256 else "" for side in _sides(self.change)]
+        sides = [side and (side.type, side.mode, side.sha256, side.target) for side in _sides(self.change)]
+        return digest([self.change.path, sides, states, self.options.query()])
+
+    def file(self) -> FileDiff:
+        return replace(_compared(self.change, self.shelf, self.options), open=True)
+
+    def between(self, fold: Fold) -> tuple[Row, ...]:
+        """Give the rows a fold left out, as far as the file really has them."""
+        made = _compare(self.change, self.shelf, self.options)
+        if made.old is None or made.new is None or fold.old < 1 or fold.new < 1:
+            return ()
+        count = min(fold.count, len(made.old) - fold.old + 1, len(made.new) - fold.new + 1, CLICK_ROWS)
+        return tuple(between(made.old, made.new, Fold(fold.old, fold.new, count)))
+
+    def raw(self, which: str) -> Raw | None:
+        """Give the bytes of the old or the new side."""
+        side = {"old": self.change.before, "new": self.change.after}.get(which)
+        name = (which == "old" and self.change.old_path) or self.change.path
+        file = self.shelf.open(side.sha256) if side and side.sha256 and side.stored else None
+        return Raw.of(file, name.rsplit("/", 1)[-1]) if file else None
+
+
+def changes(user: Any, ulid: str, index: int, options: Options) -> Changes | None:
+    head = find(user, ulid, index)
+    if head is None:
+        return None
+    records = _records(head)
+    shelf = Shelf(records.values())
+    found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
+    shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
+    joined = with_renames(found, lambda side: _bytes(side, shelf))
+    counts = _stage_counts(head)
+    stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
+    return Changes(head, options, stages, tuple(_files(joined, shelf, options)), totals(joined), refused)
+
+
+def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -> OneFile | None:
+    head = find(user, ulid, index)
+    path = from_address(address)
+    if head is None or path is None:
+        return None
+    records = _records(head)
+    shelf = Shelf([records.get(options.stage, "")])
+    found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
+    shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
+    joined = with_renames(found, lambda side: _bytes(side, shelf))
+    change = next((change for change in joined if change.path == path), None)
+    return OneFile(head, options, change, shelf) if change else None
+
+
+def patch(user: Any, ulid: str, index: int, stage: str) -> Raw | None:
+    """Write a stage as one patch; bytes that may not be shown are left out and named in it."""
+    from io import BytesIO
+
+    head = find(user, ulid, index)
+    record = _records(head).get(stage) if head else None
+    shelf = Shelf([record])
+    value = shelf.json(record)
+    if head is None or value is None:
+        return None
+    try:
+        found = ChangeSet.from_json(value)
+    except (KeyError, TypeError, ValueError, RunnerError):
+        return None
+    shelf.expect(found.digests())
+    data = git_patch(_readable(found, shelf), _ShelfStore(shelf))
+    return Raw(BytesIO(data), len(data), f"{ulid}-trial-{index}-{stage}.patch")
+
+
+class _ShelfStore(BlobStore):
+    """What the patch writer reads from: every byte goes through the door that obeys blob states."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+
+    def read(self, digest: str) -> bytes:
+        data = self.shelf.read(digest)
+        if data is None:
+            raise BlobRefused(digest, "refused", self.shelf.why[digest])
+        return data
+
+
+def _readable(found: ChangeSet, shelf: Shelf) -> ChangeSet:
+    def side(value: Any) -> Any:
+        kept = value is not None and value.stored and value.sha256 and shelf.readable(value.sha256)
+        return value if kept or value is None or not value.stored else replace(value, stored=False)
+
+    rows = tuple(replace(c, before=side(c.before), after=side(c.after)) for c in found.changes)
+    return replace(found, changes=rows)
+
+
+def _records(head: Head) -> dict[str, str]:
+    """Give the blob of each stage's change record."""
+    found = {"agent": head.trial.changes} if head.trial.changes else {}
+    evaluation = (head.record().get("changes") or {}).get("evaluation") or {}
+    if evaluation.get("blob"):
+        found["evaluation"] = str(evaluation["blob"])
+    return found
+
+
+def _stage_counts(head: Head) -> dict[str, int]:
+    """Count the files of each stage, from the counts that stand on the attempt."""
+    stages = head.record().get("changes") or {}
+    kinds = ("added", "modified", "deleted", "links")
+    return {name: sum(int((row.get("counts") or {}).get(kind) or 0) for kind in kinds) for name, row in stages.items()}
+
+
+def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], str]:
+    if not record:
+        return (), f"No change record of {STAGES[stage]} was written for this trial."
+    value = shelf.json(record)
+    if value is None:
+        return (), shelf.why.get(record, "The change record is not here.")
+    try:
+        return read_record(value), ""
+    except RunnerError as error:
+        return (), str(error)
+
+
+def _files(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
+    rows = spent = 0
+    for place, change in enumerate(found):
+        spent += sum(side.size for side in _sides(change) if side)
+        if place < INLINE_FILES and rows < INLINE_ROWS:
+            file = _compared(change, shelf, options)
+            rows += len(file.rows) if file.open else 0
+            yield file
+        elif place < COUNTED_FILES and spent < COUNTED_BYTES:
+            made = _compare(change, shelf, options)
+            yield FileDiff(change, to_address(change.path), made.added, made.deleted)
+        else:
+            yield FileDiff(change, to_address(change.path), None, None)
+
+
+def _compared(change: Changed, shelf: Shelf, options: Options) -> FileDiff:
+    made = _compare(change, shelf, options)
+    rows = made.rows(options)
+    shown = tuple(islice(rows, CLICK_ROWS))
+    old, new = (shelf.head(side.sha256, HEX_HEAD) if side and side.stored else None for side in _sides(change))
+    return FileDiff(
+        change=change,
+        address=to_address(change.path),
+        added=made.added,
+        deleted=made.deleted,
+        comparison=made,
+        rows=shown,
+        rest=sum(1 for _ in rows),
+        open=not made.folded,
+        old_image=made.kind == "binary" and bool(image_type(old or b"")),
+        new_image=made.kind == "binary" and bool(image_type(new or b"")),
+        hex=_hex(old, new) if made.kind == "binary" else (),
+    )
+
+
+def _hex(old: bytes | None, new: bytes | None) -> tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]:
+    sides = (("before", old), ("after", new))
+    return tuple((name, tuple(facts.hex_head(data))) for name, data in sides if data is not None)
+
+
+def _compare(change: Changed, shelf: Shelf, options: Options) -> Comparison:
+    old, new = (_bytes(side, shelf) if side else None for side in _sides(change))
+    return compare(change, old, new, options, diff_cache())
+
+
+def _bytes(side: Side, shelf: Shelf) -> bytes | None:
+    if side.type != "file" or not side.stored or not side.sha256:
+        return b"" if side.type == "file" and side.size == 0 else None
+    # one byte over the limit is enough to say "too large" without holding all of it
+    return shelf.read(side.sha256) if side.size <= MAX_BYTES else shelf.head(side.sha256, MAX_BYTES + 1)
+
+
+def _sides(change: Changed) -> tuple[Side | None, Side | None]:
+    return change.before, change.after

@@ -8,7 +8,10 @@ from django.views.decorators.http import require_safe
 
 from benchsite.readings import artifact as artifacts
 
-from .evidence import found, raw
+from . import diffparts
+from .access import found
+from .conditional import private
+from .evidence import raw
 
 
 @require_safe
@@ -16,4 +19,6 @@ def artifact(request: HttpRequest, sha256: str) -> HttpResponse:
     if request.GET.get("raw"):
         return raw(request, found(artifacts.raw_by_digest(request.user, sha256)))
     page = found(artifacts.by_digest(request.user, sha256))
-    return render(request, "trial/blob.html", {"page": page})
+    trail = [("Runs", None), (f"Blob {sha256[:8]}", None)]
+    context = {"page": page, "code": diffparts.code(page.preview), "crumbs": trail[1:]}
+    return private(render(request, "trial/blob.html", context))

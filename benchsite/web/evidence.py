@@ -1,25 +1,41 @@
-"""How evidence leaves the site: absent is absent for everyone, bytes never run in a reader's browser."""
+"""How evidence leaves the site: a trial's tabs, and bytes that never run in a reader's browser."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 
-from benchsite.diffs.options import Options
 from benchsite.readings.artifact import Raw
+from benchsite.readings.trialhead import Head
 
-T = TypeVar("T")
-SANDBOX = "sandbox; default-src 'none'; img-src 'self'; style-src 'none'"
+from .conditional import private
+from .links import crumbs_of_run
+
+SANDBOX = "sandbox; default-src 'none'"
+TABS = (
+    ("overview", "Overview", "trial"),
+    ("transcript", "Transcript", "trial_transcript"),
+    ("changes", "Changes", "trial_changes"),
+    ("artifacts", "Artifacts", "trial_artifacts"),
+    ("workspace", "Workspace", "trial_workspace"),
+)
 
 
-def found(thing: T | None) -> T:
-    """Pass what is there; forbidden and absent look the same."""
-    if thing is None:
-        raise Http404
-    return thing
+def tab(request: HttpRequest, name: str, page: Any, *, template: str = "", **more: Any) -> HttpResponse:
+    """Render one tab of a trial under the head that all tabs share."""
+    head: Head = page.head
+    trial = head.trial
+    trail = crumbs_of_run(
+        head.run,
+        (str(trial.scenario), reverse("run_scenario", args=[head.ulid, trial.scenario.slug])),
+        (f"Trial {trial.index}", None),
+    )
+    context = {"page": page, "head": head, "tabs": _tabs(head, name), "here": name, "crumbs": trail, **more}
+    return private(render(request, f"trial/{template or name}.html", context))
 
 
 def whole_number(request: HttpRequest, name: str) -> int | None:
@@ -33,21 +49,35 @@ def attachment(thing: Raw) -> HttpResponseBase:
 
 def raw(request: HttpRequest, thing: Raw) -> HttpResponseBase:
     """Send bytes: allow-listed images and plain text may be shown, all else is only saved."""
-    return _send(thing, inline=thing.inline and request.GET.get("raw") != "save")
+    return _send(thing, inline=thing.inline and request.GET.get("save") is None)
 
 
 def _send(thing: Raw, *, inline: bool) -> HttpResponseBase:
-    response = FileResponse(thing.file, content_type=thing.media if inline else thing.saved_as)
-    response["Content-Disposition"] = content_disposition_header(not inline, thing.name)
+    response = FileResponse(thing.file, content_type=thing.media if inline else "application/octet-stream")
+    response["Content-Disposition"] = content_disposition_header(not inline, _safe_name(thing.name))
     response["Content-Length"] = str(thing.size)
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = SANDBOX
     response["Cross-Origin-Resource-Policy"] = "same-origin"
-    response["Cache-Control"] = "private, max-age=0, must-revalidate"
+    response["Cache-Control"] = "private, no-cache"
     return response
 
 
-def part_or_page(request: HttpRequest, page: Any, options: Options) -> HttpResponse:
-    """Give one file's diff: the bare section when script asks for the part, a page of its own otherwise."""
-    template = "trial/_file.html" if request.GET.get("part") else "trial/file.html"
-    return render(request, template, {"page": page, "head": page.head, "file": page.file, "options": options})
+def _safe_name(name: str) -> str:
+    """Names come from outside: controls, bidi marks and bytes that are no text become underscores."""
+    return "".join(char if char.isprintable() else "_" for char in name)[-150:] or "file"
+
+
+def _tabs(head: Head, here: str) -> list[dict[str, Any]]:
+    counts = {"changes": head.changed_files, "artifacts": head.artifacts}
+    notes = {"workspace": "kept" if head.trial.kept else ""}
+    return [
+        {
+            "name": label,
+            "url": reverse(route, args=[head.ulid, head.index]),
+            "here": key == here,
+            "count": counts.get(key),
+            "note": notes.get(key, ""),
+        }
+        for key, label, route in TABS
+    ]

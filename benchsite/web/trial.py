@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.diffs.options import Options
 from benchsite.readings import artifact as artifacts
 from benchsite.readings import diff as diffs
+from benchsite.readings import transcript as transcripts
 from benchsite.readings import trial as trials
 
-from .evidence import attachment, found, part_or_page, raw, whole_number
+from . import diffparts
+from .access import found
+from .evidence import attachment, raw, tab, whole_number
 
 
 @require_safe
 def trial(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     page = found(trials.overview(request.user, ulid, index))
-    return render(request, "trial/overview.html", {"page": page, "head": page.head})
+    return tab(request, "overview", page)
 
 
 @require_safe
 def trial_transcript(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     number, attempt = whole_number(request, "page"), whole_number(request, "attempt")
-    page = found(trials.transcript(request.user, ulid, index, number or 1, attempt, request.GET.get("role", "")))
+    page = found(transcripts.transcript(request.user, ulid, index, number or 1, attempt, request.GET.get("role", "")))
     if request.GET.get("raw"):
-        return attachment(found(trials.raw_transcript(page, request.GET["raw"])))
-    return render(request, "trial/transcript.html", {"page": page, "head": page.head})
+        return attachment(found(transcripts.raw_transcript(page, request.GET["raw"])))
+    return tab(request, "transcript", page)
 
 
 @require_safe
 def trial_changes(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     options = Options.read(request.GET)
     page = found(diffs.changes(request.user, ulid, index, options))
-    return render(request, "trial/changes.html", {"page": page, "head": page.head, "options": options})
+    return tab(request, "changes", page, files=diffparts.shown_all(page), bar=diffparts.bar(options))
 
 
 @require_safe
 def trial_diff_file(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     options = Options.read(request.GET)
     page = found(diffs.one_file(request.user, ulid, index, request.GET.get("f", ""), options))
-    return part_or_page(request, page, options)
+    if request.GET.get("raw"):
+        return raw(request, found(page.raw(request.GET["raw"])))
+    return diffparts.answer_file(request, page)
 
 
 @require_safe
@@ -51,7 +55,7 @@ def trial_patch(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
 @require_safe
 def trial_artifacts(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     page = found(artifacts.of_trial(request.user, ulid, index))
-    return render(request, "trial/artifacts.html", {"page": page, "head": page.head})
+    return tab(request, "artifacts", page)
 
 
 @require_safe
@@ -60,4 +64,4 @@ def trial_artifact(request: HttpRequest, ulid: str, index: int, name: str) -> Ht
     if request.GET.get("raw"):
         return raw(request, found(artifacts.raw_of_trial(request.user, ulid, index, name, attempt)))
     page = found(artifacts.one_of_trial(request.user, ulid, index, name, attempt))
-    return render(request, "trial/artifact.html", {"page": page, "head": page.head})
+    return tab(request, "artifacts", page, template="artifact", code=diffparts.code(page.preview))

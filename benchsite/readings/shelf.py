@@ -1,0 +1,80 @@
+"""The blobs one page reads: their states are asked once, and obeyed for every single one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+
+from benchsite.artifacts.store import BlobRefused, open_blob, read_blob, states_of
+from benchsite.diffs.cache import Cache
+
+JSON_LIMIT = 64_000_000
+
+
+class Shelf:
+    """`why` keeps the sentence of each blob that was refused."""
+
+    def __init__(self, digests: Iterable[str | None] = ()) -> None:
+        self._states: dict[str, str] = {}
+        self.why: dict[str, str] = {}
+        self.expect(digests)
+
+    def expect(self, digests: Iterable[str | None]) -> None:
+        """Ask the states of blobs that will be read: one query for all that are new."""
+        new = {digest for digest in digests if digest and digest not in self._states}
+        if new:
+            self._states.update(states_of(new))
+
+    def open(self, digest: str) -> BinaryIO | None:
+        try:
+            return open_blob(digest, self.state(digest))
+        except BlobRefused as error:
+            self.why[digest] = str(error)
+            return None
+
+    def read(self, digest: str | None, limit: int | None = None) -> bytes | None:
+        """Read a blob; None where it must not be shown, is not there, or is larger than `limit`."""
+        if not digest:
+            return None
+        try:
+            return read_blob(digest, limit, self.state(digest))
+        except BlobRefused as error:
+            self.why[digest] = str(error)
+            return None
+
+    def head(self, digest: str | None, limit: int) -> bytes | None:
+        file = self.open(digest) if digest else None
+        if file is None:
+            return None
+        with file:
+            return file.read(limit)
+
+    def json(self, digest: str | None) -> Any:
+        """Read a JSON blob; None where it is not to be had or no JSON."""
+        data = self.read(digest, JSON_LIMIT)
+        try:
+            return None if data is None else json.loads(data)
+        except (ValueError, RecursionError):
+            if digest:
+                self.why[digest] = f"The record {digest[:8]}… is not JSON."
+            return None
+
+    def state(self, digest: str) -> str:
+        self.expect([digest])
+        return self._states[digest]
+
+    def readable(self, digest: str) -> bool:
+        file = self.open(digest)
+        if file is not None:
+            file.close()
+        return file is not None
+
+
+@cache
+def diff_cache() -> Cache:
+    return Cache(Path(settings.DATA) / "cache" / "diffs")

@@ -1,0 +1,116 @@
+"""What stands above every tab of a trial: which one it is, what became of it, and its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchsite.diffs.files import Changed
+from benchsite.runs.models import Attempt, Run, Trial
+from runner.faults import FAULTS
+
+SIBLINGS = 100
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """One trial of the same case in the same cell."""
+
+    index: int
+    number: int
+    state: str
+    here: bool
+
+
+@dataclass(frozen=True)
+class Head:
+    """`previous`, `following` and `next_unsolved` are indexes within the run."""
+
+    trial: Trial
+    run: Run
+    attempts: tuple[Attempt, ...]
+    siblings: tuple[Sibling, ...]
+    of: int
+    previous: int | None
+    following: int | None
+    next_unsolved: int | None
+    artifacts: int
+
+    @property
+    def ulid(self) -> str:
+        return self.run.ulid
+
+    @property
+    def index(self) -> int:
+        return self.trial.index
+
+    @property
+    def final(self) -> Attempt | None:
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def shown_state(self) -> str:
+        """The word for the chip: a scored trial shows its outcome."""
+        return shown_state(self.trial)
+
+    @property
+    def axes(self) -> list[tuple[str, str]]:
+        return sorted(self.trial.cell.subject.axes.items())
+
+    @property
+    def changed_files(self) -> int | None:
+        counts = (self.trial.added, self.trial.modified, self.trial.deleted)
+        return None if None in counts else sum(n or 0 for n in counts)
+
+    @property
+    def fault_sentence(self) -> str:
+        known = FAULTS.get(self.trial.fault)
+        return known.sentence if known else ""
+
+    def record(self, number: int | None = None) -> dict[str, Any]:
+        """Give an attempt's own record (replay's JSON): the numbered one's, else the last one's."""
+        chosen = [a for a in self.attempts if a.number == number] if number else list(self.attempts[-1:])
+        return dict(chosen[0].record) if chosen else {}
+
+
+def shown_state(trial: Trial) -> str:
+    return trial.outcome if trial.state == "scored" and trial.outcome else trial.state
+
+
+def find(user: Any, ulid: str, index: int) -> Head | None:
+    """Find a trial of a run the reader may see; None whether it is forbidden or absent."""
+    seen = Run.objects.visible_to(user).filter(ulid=ulid)
+    related = ("run__bench", "run__version", "cell__subject", "scenario", "case")
+    trial = Trial.objects.filter(run__in=seen, index=index).select_related(*related).first()
+    if trial is None:
+        return None
+    slot = list(
+        Trial.objects.filter(run=trial.run, cell=trial.cell, case=trial.case).order_by("number")[: SIBLINGS + 1]
+    )
+    last = max(int(trial.run.counts.get("planned", 0)) - 1, slot[-1].index)
+    return Head(
+        trial=trial,
+        run=trial.run,
+        attempts=tuple(trial.tries.order_by("number")),
+        siblings=tuple(Sibling(t.index, t.number, shown_state(t), t.index == index) for t in slot[:SIBLINGS]),
+        of=slot[-1].number,
+        previous=index - 1 if index > 0 else None,
+        following=index + 1 if index < last else None,
+        next_unsolved=_next_unsolved(trial),
+        artifacts=trial.artifacts.count(),
+    )
+
+
+def _next_unsolved(trial: Trial) -> int | None:
+    """Find the next trial in the run that has something to look into; after the last comes the first again."""
+    later = Trial.objects.filter(run=trial.run, state="scored", outcome="unsolved").exclude(index=trial.index)
+    after = later.filter(index__gt=trial.index).order_by("index").values_list("index", flat=True).first()
+    return after if after is not None else later.order_by("index").values_list("index", flat=True).first()
+
+
+def totals(changes: tuple[Changed, ...]) -> dict[str, int]:
+    """Count changed files by letter."""
+    counts: dict[str, int] = {}
+    for change in changes:
+        counts[change.letter] = counts.get(change.letter, 0) + 1
+    return counts

@@ -1,0 +1,131 @@
+"""The parts of a diff page: files with their rows written, the bar of options, folds that are opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from benchsite.diffs.options import CHOICES, Options
+from benchsite.diffs.rows import Fold
+from benchsite.readings.diff import Changes, FileDiff, OneFile
+from benchsite.readings.preview import Preview
+
+from . import diffhtml
+from .conditional import answer
+from .evidence import tab
+
+WORDS = {
+    "view": ("View", {"split": "Split", "unified": "Unified"}),
+    "space": ("Blanks", {"keep": "Shown", "eol": "Ignored at line ends", "all": "Ignored"}),
+    "context": ("Context", {"3": "3", "10": "10", "all": "All"}),
+    "wrap": ("Wrap", {"on": "On", "off": "Off"}),
+}
+MAP_ROWS = 40
+"""Files with more rows have a map of their changes beside them."""
+
+
+@dataclass(frozen=True)
+class ShownFile:
+    """A file as its template takes it: `body` is markup, `url` its own page, `part` the same as a bare section."""
+
+    file: FileDiff
+    body: SafeString
+    url: str
+    part: str
+    old_raw: str
+    new_raw: str
+    workspace: str
+    map: list[tuple[float, float, str, str]] = field(default_factory=list)
+
+
+def shown_all(page: Changes) -> list[ShownFile]:
+    return [shown(file, page.head, page.options) for file in page.files]
+
+
+def shown(file: FileDiff, head: Any, options: Options) -> ShownFile:
+    url = _url(head, file.address, options)
+    made = file.comparison
+    body, marks = SafeString(""), []
+    if made is not None and made.kind == "text":
+        sheet = sheet_for(file, url, options)
+        body = sheet.tables(file.rows) if file.open else body
+        marks = diffhtml.change_map(file.rows, file.change.fragment) if file.open and len(file.rows) > MAP_ROWS else []
+    return ShownFile(
+        file=file,
+        body=body,
+        url=url,
+        part=f"{url}&part=file",
+        old_raw=f"{url}&raw=old" if file.change.before and file.change.before.stored else "",
+        new_raw=f"{url}&raw=new" if file.change.after and file.change.after.stored else "",
+        workspace=_in_workspace(file, head),
+        map=marks,
+    )
+
+
+def sheet_for(file: FileDiff, url: str, options: Options) -> diffhtml.Sheet:
+    """A file that is new or gone has one side only, whatever the view."""
+    made = file.comparison
+    sides = "new" if file.change.before is None else "old" if file.change.after is None else options.view
+    longest = max(len(side) if side else 0 for side in (made.old, made.new)) if made else 0
+    digits = min(6, max(3, len(str(longest))))
+    return diffhtml.Sheet(file.change.fragment, sides, digits, url, bool(made and made.show_ends))
+
+
+def answer_file(request: HttpRequest, page: OneFile) -> HttpResponse:
+    """Give a file's page, its bare section, or the rows of one fold; unchanged answers are 304."""
+
+    def make() -> HttpResponse:
+        if request.GET.get("part") == "rows":
+            return HttpResponse(_fold_rows(request, page))
+        one = shown(page.file(), page.head, page.options)
+        if request.GET.get("part") == "file":
+            return tab(request, "changes", page, template="_file", shown=one, options=page.options)
+        keep = f"f={one.file.address}&"
+        return tab(
+            request, "changes", page, template="file", shown=one, options=page.options, bar=bar(page.options), keep=keep
+        )
+
+    return answer(request, page.revision, make)
+
+
+def bar(options: Options) -> list[dict[str, Any]]:
+    """Give each option with its choices as links: (words, query, whether it is the one)."""
+    return [
+        {
+            "name": WORDS[name][0],
+            "choices": [
+                (WORDS[name][1][c], options.query(**{name: c}), getattr(options, name) == c) for c in CHOICES[name]
+            ],
+        }
+        for name in WORDS
+    ]
+
+
+def code(preview: Preview | None) -> SafeString:
+    return diffhtml.code(preview.cells) if preview else SafeString("")
+
+
+def _fold_rows(request: HttpRequest, page: OneFile) -> SafeString:
+    asked = request.GET.get("fold", "").split(",")
+    numbers = [int(part) for part in asked if part.isascii() and part.isdigit() and len(part) < 9]
+    if len(numbers) != 3:
+        return SafeString("")
+    file = page.file()
+    rows = page.between(Fold(*numbers))
+    return sheet_for(file, _url(page.head, file.address, page.options), page.options).rows(rows)
+
+
+def _url(head: Any, address: str, options: Options) -> str:
+    query = options.query()
+    base = reverse("trial_diff_file", args=[head.ulid, head.index])
+    return f"{base}?{query}&f={address}" if query else f"{base}?f={address}"
+
+
+def _in_workspace(file: FileDiff, head: Any) -> str:
+    if file.change.after is None:
+        return ""
+    return f"{reverse('trial_workspace', args=[head.ulid, head.index])}?f={file.address}"

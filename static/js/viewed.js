@@ -1,0 +1,70 @@
+// Viewed marks, kept in this browser by the pair of contents, and the filter over the list of files.
+const PLACE = "benchsite.viewed";
+const KEPT = 2000;
+
+export function bindViewed(sheets) {
+  const seen = recall();
+  apply(sheets, seen);
+  sheets.addEventListener("diff:loaded", () => apply(sheets, seen));
+  sheets.addEventListener("change", (event) => {
+    if (!event.target.matches("[data-viewed-tick]")) return;
+    const file = event.target.closest(".file");
+    const key = file.dataset.viewed;
+    if (event.target.checked) seen.add(key);
+    else seen.delete(key);
+    file.open = !event.target.checked;
+    keep(seen);
+    apply(sheets, seen);
+  });
+  // a label inside a summary would fold the file as well
+  sheets.addEventListener("click", (event) => {
+    if (event.target.closest(".viewed")) event.stopPropagation();
+  });
+  bindFilter(sheets);
+}
+
+function apply(sheets, seen) {
+  const links = [...sheets.querySelectorAll("[data-file-link]")];
+  for (const link of links) link.classList.toggle("seen", seen.has(link.dataset.fileLink));
+  for (const file of sheets.querySelectorAll(".file")) {
+    const tick = file.querySelector("[data-viewed-tick]");
+    if (tick) tick.checked = seen.has(file.dataset.viewed);
+  }
+  const count = sheets.querySelector("[data-viewed-count]");
+  if (!count) return;
+  const many = links.filter((link) => link.classList.contains("seen")).length;
+  count.hidden = many === 0;
+  count.textContent = `${many} of ${links.length} viewed`;
+}
+
+function bindFilter(sheets) {
+  const filter = sheets.querySelector("[data-filter-files]");
+  filter?.addEventListener("input", () => {
+    const wanted = filter.value.trim().toLowerCase();
+    for (const group of sheets.querySelectorAll(".files-group")) {
+      const folder = group.querySelector(".folder")?.textContent ?? "";
+      let shown = 0;
+      for (const item of group.querySelectorAll("li")) {
+        item.hidden = !`${folder}/${item.textContent}`.toLowerCase().includes(wanted);
+        shown += item.hidden ? 0 : 1;
+      }
+      group.hidden = shown === 0;
+    }
+  });
+}
+
+function recall() {
+  try {
+    return new Set(JSON.parse(localStorage.getItem(PLACE) ?? "[]"));
+  } catch {
+    return new Set();
+  }
+}
+
+function keep(seen) {
+  try {
+    localStorage.setItem(PLACE, JSON.stringify([...seen].slice(-KEPT)));
+  } catch {
+    // storage may be closed to us; the marks then last as long as the page
+  }
+}
