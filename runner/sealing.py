@@ -87,8 +87,9 @@ def world_source(bench: Bench) -> Path | None:
     """Give the folder of the world; one that is missing is refused, else agents would be scored in an empty one."""
     if bench.workspace is None:
         return None
-    source = (bench.root / bench.workspace.source).resolve()
-    if not source.is_dir():
+    named = bench.root / bench.workspace.source
+    source = named.resolve()
+    if _folder(named) is None:
         raise BenchError(
             f"The workspace {bench.workspace.source!r} is no folder; make it, or declare workspace=None.",
             file=bench.file,

@@ -10,8 +10,8 @@ class Schema:
     resolved: Annotated[bool, Measure(headline=True, required=True)]
     """Do the hidden expectations hold, of the task and of everything that worked before?"""
 
-    suite_green: bool
-    """Does the workspace's own suite pass as the agent left it?"""
+    failing: Annotated[int, Measure(objective="minimize", unit="tests")]
+    """Tests of the workspace's own suite that fail as the agent left it; one fails from the start."""
 
     collateral: Annotated[int, Measure(objective="minimize", unit="files")]
     """Files changed beyond those the task is about; new tests are welcome and not counted."""
@@ -45,6 +45,6 @@ bench = define_bench(
     agents=AGENTS,
     matrix={"agent": list(AGENTS)},
     trials=3,
-    timeouts=Timeouts(request=2, trial=60, suite=20),
+    timeouts=Timeouts(request=1.5, trial=60, suite=20),
     setup=setup,
 )

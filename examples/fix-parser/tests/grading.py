@@ -1,5 +1,6 @@
 """What the three scenarios have in common: how a finished world is measured."""
 
+import re
 import shutil
 import sys
 
@@ -13,7 +14,8 @@ def measure(workspace, evaluation, reply, task, targets):
     changed = set(workspace.changed())
     tests = {change.path for change in workspace.changes() if _is_test(change.path) and change.kind != "added"}
     elsewhere = {path for path in changed - set(targets) if not _is_test(path)} | tests
-    observe("suite_green", workspace.tests.passed())
+    if (failing := _failing(workspace.tests.run())) is not None:
+        observe("failing", failing)
     observe("collateral", len(elsewhere))
     observe("churn", _churn(workspace.diff()))
     observe("tests_edited", bool(tests))
@@ -36,6 +38,14 @@ def _hidden_checks_pass(workspace, env, task):
     finally:
         for path in placed.values():
             path.unlink(missing_ok=True)
+
+
+def _failing(suite):
+    """Read unittest's last line, such as `FAILED (failures=1, errors=2)`; None where the suite came to no end."""
+    lines = suite.output.read_text(errors="replace").splitlines()
+    if suite.timed_out or not lines:
+        return None
+    return sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", lines[-1])))
 
 
 def _is_test(path):

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.errors import BenchErrors
+from runner.schema import MeasureSpec
+from runner.static_check import check_source, check_sources
+
+from .authoring import write_files
+
+MEASURES = (
+    MeasureSpec("resolved", "bool"),
+    MeasureSpec("files", "int"),
+    MeasureSpec("ratio", "float"),
+    MeasureSpec("approach", "category", categories=("patch", "rewrite")),
+    MeasureSpec("note", "text"),
+)
+HEAD = "from runner import bench, expect, observe\n"
+
+
+def faults(source: str, head: str = HEAD) -> list[str]:
+    return [str(error) for error in check_source((head + source).encode(), Path("bench_x.py"), MEASURES, ["model"])]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ('observe("resloved", True)', "The schema declares no measure 'resloved'; did you mean 'resolved'?"),
+        ('observe("speed", 1)', "no measure 'speed'; known are: resolved, files, ratio, approach, note."),
+        ("observe(7, 1)", "The schema declares no measure 7"),
+        ('observe("resolved", 1)', "The measure 'resolved' is True or False, not 1."),
+        ('observe("resolved", "yes")', "is True or False, not 'yes'."),
+        ('observe("resolved", None)', "is True or False, not None."),
+        ('observe("files", True)', "The measure 'files' is a whole number, not True."),
+        ('observe("files", not done)', "is a whole number, not not done."),
+        ('observe("files", 1.5)', "is a whole number, not 1.5."),
+        ('observe("files", [1])', "is a whole number, not [1]."),
+        ('observe("ratio", "0.5")', "is a number, not '0.5'."),
+        ('observe("approach", "pacth")', "is one of 'patch', 'rewrite', not 'pacth'."),
+        ('observe("approach", "patch" if x else "other")', "is one of 'patch', 'rewrite', not 'other'."),
+        ('observe("note", 3)', "is text, not 3."),
+        ('observe(measure="files", value="3")', "is a whole number, not '3'."),
+        ('observe("files")', "observe takes a measure id and a value."),
+        ('bench.axis("modle")', "The matrix has no axis 'modle'; did you mean 'model'?"),
+        ('bench.axis("agent")', "The matrix has no axis 'agent'; known are: model."),
+    ],
+)
+def test_a_fault_is_told_with_file_and_line(call: str, said: str) -> None:
+    (message,) = faults(f"\ndef bench_x(agent):\n    {call}\n")
+    assert message.startswith("bench_x.py:4: ")
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'observe("resolved", workspace.tests.passed())', 'observe("files", -3)', 'observe("ratio", 1)',
+        'observe("approach", way)', 'observe("approach", f"{way}")', 'observe("note", f"{x}")', "observe(key, 1)",
+        "observe(*pair)", 'bench.axis("model")', 'other.observe("speed", 1)', 'axis("nope")',
+    ],
+)  # fmt: skip
+def test_what_the_source_does_not_decide_is_left_alone(call: str) -> None:
+    assert faults(f"def bench_x(agent):\n    {call}\n") == []
+
+
+def test_the_verbs_are_known_under_other_names() -> None:
+    renamed = "from runner import observe as record\nimport runner as r\n"
+    source = 'record("nope", 1)\nr.observe("nope", 1)\nr.bench.axis("nope")\nobserve("nope", 1)\n'
+    assert [message.split(": ")[0] for message in faults(source, renamed)] == [f"bench_x.py:{n}" for n in (3, 4, 5)]
+
+
+def test_an_assert_after_the_request_is_refused_and_one_before_it_is_a_guard() -> None:
+    source = """
+def bench_x(workspace, agent):
+    assert workspace.exists("a")
+    agent.request("Do it.")
+    if True:
+        assert workspace.exists("b")
+
+def bench_y(workspace):
+    assert True
+"""
+    (message,) = faults(source)
+    assert message.startswith("bench_x.py:7: A bare assert after agent.request")
+    assert "observe(...)" in message
+
+
+def test_all_faults_are_told_at_once_with_the_authors_paths(tmp_path: Path) -> None:
+    files = {"tests/bench_a.py": HEAD + 'observe("x", 1)\n', "tests/deep/helper.py": HEAD + 'observe("y", 1)\n'}
+    write_files(tmp_path / "sealed", {**files, "tests/broken.py": "def\n"})
+    with pytest.raises(BenchErrors) as caught:
+        check_sources(tmp_path / "sealed", MEASURES, (), shown_root=tmp_path / "mine")
+    assert [(error.file, error.line) for error in caught.value.errors] == [
+        (tmp_path / "mine/tests/bench_a.py", 2), (tmp_path / "mine/tests/deep/helper.py", 2),
+    ]  # fmt: skip
