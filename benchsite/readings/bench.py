@@ -16,6 +16,7 @@ from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import Board, MeasureFacts, board, headline_of, measures_of
 from .subjects import Axes, CellFacts, cells_of
+from .words import natural
 
 README_LIMIT = 256 << 10
 RUNS = 50
@@ -96,8 +97,9 @@ def _board(runs: list[Run], headline: MeasureFacts | None, policy: str) -> tuple
     cells = _newest_cells(runs)
     axes, facts = cells_of(cells)
     by_id = {cell.id: cell for cell in facts}
-    standings = list(Standing.objects.filter(cell__in=by_id, policy=policy, measure__key=headline.key))
-    table = board(headline, policy, standings, by_id, _counts(by_id), one_run=len({c.run_id for c in cells}) == 1)
+    of = {cell.run_id for cell in cells}
+    standings = list(Standing.objects.filter(run__in=of, cell__in=by_id, policy=policy, measure__key=headline.key))
+    table = board(headline, policy, standings, by_id, _counts(of, by_id), one_run=len(of) == 1)
     return axes, _named(table, {cell.pk: cell.run_id for cell in cells}, {run.pk: run for run in runs})
 
 
@@ -108,9 +110,9 @@ def _newest_cells(runs: list[Run]) -> list[Cell]:
     return list(seen.values())
 
 
-def _counts(cells: dict[int, CellFacts]) -> dict[int, Counts]:
+def _counts(runs: set[int], cells: dict[int, CellFacts]) -> dict[int, Counts]:
     counts: dict[int, Counts] = defaultdict(Counts)
-    for row in Slot.objects.filter(cell__in=cells).values_list(*SLOT_FIELDS):
+    for row in Slot.objects.filter(run__in=runs, cell__in=cells).values_list(*SLOT_FIELDS):
         counts[row[0]].add(SlotFacts(*row))
     return counts
 
@@ -138,5 +140,6 @@ def _scenarios(version: Version | None, latest: Run | None) -> tuple[ScenarioLin
     if latest:
         for row in latest.slots.values_list(*SLOT_FIELDS):
             counts[row[1]].add(SlotFacts(*row))
-    rows = ScenarioVersion.objects.filter(version=version).select_related("scenario").order_by("scenario__slug")
-    return tuple(ScenarioLine(r.scenario.slug, r.scenario.name, r.doc, counts[r.scenario_id]) for r in rows)
+    rows = ScenarioVersion.objects.filter(version=version).select_related("scenario")
+    lines = [ScenarioLine(r.scenario.slug, r.scenario.name, r.doc, counts[r.scenario_id]) for r in rows]
+    return tuple(sorted(lines, key=lambda line: natural(line.slug)))

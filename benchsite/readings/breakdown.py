@@ -10,7 +10,7 @@ from .matrix import Matrix, Row, Square
 from .subjects import CellFacts
 from .words import listed
 
-PANELS = 12
+PANELS = 24
 LINES = 8
 
 
@@ -86,7 +86,7 @@ def _words(lines: Sequence[Line]) -> str:
 def wins_and_losses(table: Board, rows: Sequence[Row], columns: Mapping[int, int]) -> str:
     """Say where the leader does not lead: `A wins overall, but loses on merge to B (2/10 against 9/10)`."""
     leader = table.best
-    if leader is None or len(table.places) < 2 or not table.measure.pooled:
+    if leader is None or len(table.places) < 2 or table.level:
         return ""
     lost = [words for row in rows if (words := _loss(table, row, columns))]
     if not lost:

@@ -100,6 +100,12 @@ class Board:
         return self.places[0] if self.places and self.places[0].macro is not None else None
 
     @property
+    def level(self) -> tuple[Place, ...]:
+        """Those who stand exactly level with the best."""
+        best = self.best
+        return tuple(place for place in self.places[1:] if best and place.macro == best.macro)
+
+    @property
     def ranked(self) -> bool:
         return self.one_run and any(place.rank_lo is not None for place in self.places)
 
@@ -148,27 +154,37 @@ def scale_of(measure: MeasureFacts, places: Sequence[Place]) -> tuple[float, flo
     return (low, high if high > low else low + 1.0)
 
 
-def verdict(table: Board) -> str:
-    """Tell in one sentence who leads, by what, and how sure that is."""
+@dataclass(frozen=True)
+class Verdict:
+    """One sentence in two parts: who, and what is said of them."""
+
+    who: str
+    told: str
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.told}".strip()
+
+
+def verdict(table: Board) -> Verdict:
+    """Tell who leads, by what, and how sure that is."""
     best = table.best
     if best is None:
-        return "Nothing has been scored yet."
-    measure, shown = table.measure, figure(best.macro, table.measure.type)
-    interval = bounds(best.lo, best.hi, rate=measure.rate)
-    head = f"{measure.name} {shown}{' ' + interval if interval else ''}"
+        return Verdict("", "Nothing has been scored yet.")
+    measure, interval = table.measure, bounds(best.lo, best.hi, rate=table.measure.rate)
+    head = " ".join(filter(None, (measure.name, figure(best.macro, measure.type), interval)))
     tried = count(best.n, "counted trial")
     if len(table.places) == 1:
-        return f"{best.cell.title}: {head} over {tried}."
-    equal = [place.cell.title for place in table.places[1:] if place.macro == best.macro]
-    if equal:
-        return f"{listed([best.cell.title, *equal], 4)} share the lead: {head}. {_sure(table, best)}".strip()
-    return f"{best.cell.title} leads: {head} over {tried}. {_sure(table, best)}".strip()
+        return Verdict(best.cell.title, f"is the only cell: {head} over {tried}.")
+    if table.level:
+        level = [best.cell.title, *(place.cell.title for place in table.level)]
+        return Verdict(listed(level, 4), f"share the lead: {head}. {_sure(table, best)}".strip())
+    return Verdict(best.cell.title, f"leads: {head} over {tried}. {_sure(table, best)}".strip())
 
 
 def _sure(table: Board, best: Place) -> str:
     if not table.ranked:
-        return "Too few scenarios for an interval: the order may be chance." if len(table.places) > 1 else ""
-    rivals = [p.cell.title for p in table.places if p is not best and p.rank_lo == 1]
+        return "Too few scenarios for an interval: the order may be chance."
+    rivals = [place.cell.title for place in table.places[len(table.level) + 1 :] if place.rank_lo == 1]
     if rivals:
         return f"By rank range, {listed(rivals)} may be as good."
-    return "No other cell's rank range reaches first place."
+    return "No other cell's rank range reaches first place." if not table.level else ""

@@ -17,6 +17,7 @@ from .counts import Counts, Slot, read_slots, total
 from .leaderboard import MeasureFacts, headline_of, measures_of
 from .matrix import TallyRow, Values
 from .subjects import Axes, CellFacts, cells_of
+from .words import natural
 
 MANIFEST_LIMIT = 64 << 20
 
@@ -56,9 +57,9 @@ class Loaded:
 
     @cached_property
     def scenarios(self) -> dict[int, tuple[str, str]]:
-        """Slug and name of the version's scenarios by key, in the order of their slugs."""
-        rows = Scenario.objects.filter(versions__version=self.run.version_id).order_by("slug")
-        return {pk: (slug, name) for pk, slug, name in rows.values_list("pk", "slug", "name")}
+        """Slug and name of the version's scenarios by key, in the natural order of their slugs."""
+        rows = Scenario.objects.filter(versions__version=self.run.version_id).values_list("pk", "slug", "name")
+        return {pk: (slug, name) for pk, slug, name in sorted(rows, key=lambda row: natural(row[1]))}
 
     @cached_property
     def slots(self) -> list[Slot]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .counts import Counts, Slot, total
 from .leaderboard import MeasureFacts
 from .subjects import Axes, CellFacts
-from .words import NONE, number, ratio
+from .words import NONE, natural, number, ratio
 
 ROWS = 200
 SORTS = ("name", "rate", "spread")
@@ -139,10 +139,10 @@ def matrix(
 
 def _sorting(sort: str) -> Callable[[Row], Any]:
     if sort == "rate":
-        return lambda row: (row.value is None, row.value if row.value is not None else 0.0, row.slug)
+        return lambda row: (row.value is None, row.value if row.value is not None else 0.0, natural(row.slug))
     if sort == "spread":
-        return lambda row: (row.spread is None, -(row.spread or 0.0), row.slug)
-    return lambda row: row.slug
+        return lambda row: (row.spread is None, -(row.spread or 0.0), natural(row.slug))
+    return lambda row: natural(row.slug)
 
 
 def _row(

@@ -60,15 +60,17 @@ def _left_out(loaded: Loaded) -> Iterator[Notice]:
     if counts.errors:
         faults = [f"{many} {code}" for code, many in counts.faults.most_common()]
         who = sorted({FAULTS[code].door for code in counts.faults if code in FAULTS})
-        where = f" ({listed(faults, 4)}; at the door of the {listed(who, 4)})" if faults else ""
+        where = f" ({listed(faults, 6, 'kinds')}; at the door of the {listed(who, 4)})" if faults else ""
         text = f"{count(counts.errors, 'trial')} ended in an error{where}. Errors are not failures of the subject."
         yield Notice("warn", text, query=f"state={','.join(ERRORS)}")
     if counts.excluded:
         text = f"{count(counts.excluded, 'trial was', 'trials were')} excluded by a guard: the scenario did not hold."
         yield Notice("warn", text, query="state=excluded")
-    for state in ("not_run", "skipped", "cancelled", "withdrawn"):
-        if many := counts.states[state]:
-            yield Notice("info", f"{count(many, 'trial')} {STATE_WORDS[state]}.", query=f"state={state}")
+    unrun = [state for state in ("not_run", "skipped", "cancelled", "withdrawn") if counts.states[state]]
+    if unrun:
+        words = listed([f"{counts.states[state]:,} {STATE_WORDS[state]}" for state in unrun], 4)
+        text = f"{count(sum(counts.states[state] for state in unrun), 'trial')} without a result: {words}."
+        yield Notice("info", text, query=f"state={','.join(unrun)}")
     if live := counts.states["running"] + counts.states["queued"]:
         yield Notice("info", f"{count(live, 'trial')} still to come.", query="state=queued,running")
 

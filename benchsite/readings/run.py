@@ -9,7 +9,7 @@ from benchsite.runs.models import Run, Standing
 
 from .breakdown import Breakdown, breakdown
 from .counts import DEFAULT_POLICY, Counts
-from .leaderboard import Board, MeasureFacts, board, verdict
+from .leaderboard import Board, MeasureFacts, Verdict, board, verdict
 from .loaded import Loaded
 from .matrix import Matrix, matrix
 from .notices import Notice, notices
@@ -36,7 +36,7 @@ class RunPage:
     counts: Counts
     measures: tuple[MeasureFacts, ...]
     measure: MeasureFacts | None
-    verdict: str
+    verdict: Verdict | None
     notices: tuple[Notice, ...]
     board: Board | None
     matrix: Matrix | None
@@ -62,7 +62,7 @@ def run_page(run: Run, asked: Question) -> RunPage:
         counts=loaded.total,
         measures=tuple(loaded.measures),
         measure=measure,
-        verdict=verdict(table) if table else "",
+        verdict=verdict(table) if table else None,
         notices=tuple(notices(loaded, table, decided(run))),
         board=table,
         matrix=grid,

@@ -12,6 +12,7 @@ from benchsite.benches.models import Bench, Case, ScenarioVersion
 from benchsite.benches.models import Scenario as ScenarioRow
 from benchsite.runs.models import Observation, Run, Slot, Trial
 from runner.errors import RunnerError
+from runner.faults import FAULTS
 
 from .counts import DEFAULT_POLICY, SLOT_FIELDS, Counts, read_slots, total
 from .counts import Slot as SlotFacts
@@ -160,7 +161,7 @@ def _hardest(line: CaseLine) -> tuple[bool, float, str]:
 def _groups(loaded: Loaded, scenario: int, slug: str, counts: Counts, trials: Any) -> list[Group]:
     """Errors by fault, exclusions, and unsolved trials by each category the bench observes."""
     of = f"scenario={slug}"
-    groups = [Group("run_error", fault, many, f"fault={fault}&{of}") for fault, many in counts.faults.most_common()]
+    groups = [_fault(code, many, of) for code, many in counts.faults.most_common()]
     if counts.excluded:
         groups.append(Group("excluded", "excluded by a guard", counts.excluded, f"state=excluded&{of}"))
     if unsolved := counts.states["unsolved"]:
@@ -168,6 +169,12 @@ def _groups(loaded: Loaded, scenario: int, slug: str, counts: Counts, trials: An
         words = ", ".join(f"{name} {many}" for name, many in kinds.most_common(5))
         groups.append(Group("unsolved", words or STATE_WORDS["unsolved"], unsolved, f"outcome=unsolved&{of}"))
     return groups
+
+
+def _fault(code: str, many: int, of: str) -> Group:
+    known = FAULTS.get(code)
+    words = f"{code}: {known.sentence}" if known else code
+    return Group(known.state if known else "run_error", words, many, f"fault={code}&{of}")
 
 
 def _kinds(loaded: Loaded, trials: Any) -> Counter[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 NONE = "–"
 STATE_WORDS: dict[str, str] = {
@@ -104,11 +105,17 @@ def count(many: int, one: str, several: str = "") -> str:
     return f"{many:,} {one if many == 1 else several or one + 's'}"
 
 
-def listed(words: list[str], limit: int = 3) -> str:
-    """`a, b and c`; past the limit `a, b, c and 4 more`."""
+def listed(words: list[str], limit: int = 3, of: str = "") -> str:
+    """`a, b and c`; past the limit `a, b, c and 4 more` (of what, where that is not plain)."""
     if len(words) > limit:
-        words = [*words[:limit], f"{len(words) - limit} more"]
+        words = [*words[:limit], f"{len(words) - limit} more {of}".strip()]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Sort key in which `task_3` comes before `task_10`."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(int(part), "") if part.isdecimal() and part.isascii() else (0, part) for part in parts]
 
 
 def _half_up(value: float) -> int:

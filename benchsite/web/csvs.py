@@ -56,10 +56,25 @@ TRIALS = ("index", "cell", "scenario", "case", "number", "state", "outcome", "fa
 COSTS = ("seconds", "cost", "tokens", "attempts", "reason")
 
 
+def costs(row: TrialRow) -> tuple[Any, ...]:
+    return row.seconds, row.cost, row.tokens, row.attempts, row.reason
+
+
 def trials(ulid: str, rows: Iterable[TrialRow]) -> HttpResponse:
     lines = (
-        [r.index, r.cell.name, r.slug, r.case, r.number, r.state, r.outcome, r.fault, int(r.withdrawn), r.value]
-        + [r.seconds, r.cost, r.tokens, r.attempts, r.reason]
+        (
+            r.index,
+            r.cell.name,
+            r.slug,
+            r.case,
+            r.number,
+            r.state,
+            r.outcome,
+            r.fault,
+            int(r.withdrawn),
+            r.value,
+            *costs(r),
+        )
         for r in rows
     )
     return respond(f"{ulid}-trials", (*TRIALS, *COSTS), lines)
