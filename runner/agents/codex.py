@@ -14,8 +14,8 @@ from typing import Any
 from runner.definition import AgentSpec
 
 from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
-from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, scrub, sentence, silent, v1_url
-from .codex_events import Told, steps_of, told, usage_of
+from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, number, scrub, sentence, silent, v1_url
+from .codex_events import COUNTS, Told, steps_of, told, usage_of
 from .programs import ask_version, find_program
 
 KIND = "codex"
@@ -37,7 +37,7 @@ def invoke(ask: Ask) -> Invocation:
         *(word for setting in _settings(ask) for word in ("-c", setting)),
         *(("-m", ask.model) if ask.model else ()),
         *cli(ask.spec).options,
-        *(("resume", ask.session) if ask.session else ()),
+        *(("resume", _thread(ask.session)[0]) if ask.session else ()),
         "-",
     ]
     return Invocation(argv, _environment(ask), ask.prompt_file)
@@ -79,21 +79,22 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
         return Reading("", usage_of(heard, {}), [asked(ask)], fault, how_it_ended(done))
     fault, flag = _judge(ask, heard, done)
     flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))
-    usage = usage_of(heard, _before(ask, heard))
-    return Reading(heard.text, usage, [asked(ask), *steps_of(heard)], fault, tuple(flags), heard.session)
+    before = _thread(ask.session)[1]
+    steps = [asked(ask), *steps_of(heard)]
+    return Reading(heard.text, usage_of(heard, before), steps, fault, tuple(flags), _session(heard, before))
 
 
-def _before(ask: Ask, heard: Told) -> dict[str, Any]:
-    """What the thread had spent before this request: codex reports a thread's total, resumed ones included."""
-    file = ask.out / "codex-spent.json"
-    spent = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    before = spent.get(heard.session or "", {"request": 0, "usage": {}})
-    if before["request"] >= ask.number:  # read a second time
-        return dict(before["before"])
-    if heard.usage is not None:
-        row = {"request": ask.number, "usage": heard.usage, "before": before["usage"]}
-        file.write_text(json.dumps({**spent, heard.session or "": row}), encoding="utf-8")
-    return dict(before["usage"])
+def _thread(session: str | None) -> tuple[str, dict[str, int]]:
+    """A session of ours is the thread's name and what the thread had spent so far: codex reports a thread's total,
+    so that a resumed one would count its first request twice."""
+    name, *spent = (session or "").split() or [""]
+    return name, dict(zip(COUNTS, map(int, spent), strict=False))
+
+
+def _session(heard: Told, before: Mapping[str, int]) -> str | None:
+    spent = {name: number((heard.usage or {}).get(name)) for name in COUNTS}
+    known = [str(before.get(name, 0) if spent[name] is None else spent[name]) for name in COUNTS]
+    return " ".join((heard.session, *known)) if heard.session else None
 
 
 def _judge(ask: Ask, heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:

@@ -12,6 +12,7 @@ from runner.transcript import Step
 from .clis import number
 
 _CALLS = frozenset({"command_execution", "file_change", "mcp_tool_call", "web_search"})
+COUNTS = ("input_tokens", "output_tokens", "cached_input_tokens")
 _NOISE = "reconnecting"
 """Errors that begin so are followed by another try, and by turn.failed when that is the last."""
 

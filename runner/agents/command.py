@@ -39,7 +39,7 @@ endpoint = no_endpoint
 def check_template(spec: Command, axes: Iterable[str]) -> None:
     """Refuse a template that cannot be split, or with a placeholder that nothing fills; called before a run."""
     known = templates.COMMAND - {"model"} | set(axes)
-    for template in filter(None, (spec.template, spec.version)):
+    for template in (spec.template, *((spec.version,) if spec.version else ())):
         try:
             words, names = templates.split(template), templates.placeholders(template)
         except ValueError as error:

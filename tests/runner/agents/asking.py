@@ -14,6 +14,8 @@ from typing import Any
 from runner.agents import Ask, Invocation, Reading, resolve
 from runner.definition import AgentSpec
 
+RECORDED = Path(__file__).parents[2] / "data" / "agents"
+
 
 @dataclass(frozen=True)
 class Done:
@@ -81,8 +83,13 @@ class Desk:
         self.session = reading.session or self.session
         return reading, done
 
+    def read(self, stdout: Path, done: Done, stderr: Path | None = None) -> Reading:
+        """Read output that was recorded before."""
+        reading: Reading = self.module.read(self.ask("Fix it."), stdout, stderr or self.root / "no-stderr", done)
+        return reading
+
     def execute(self, call: Invocation, stdout: Path, stderr: Path, timeout: float) -> Done:
-        """Only what an environment gives and what the adapter asked for reaches the child: nothing of the test's own."""
+        """Only what an environment gives and what the adapter asked for reaches the child."""
         path = self.path or f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
         env = {"HOME": str(self.home), "PATH": path, "TMPDIR": str(self.root), "LANG": "C.UTF-8", **call.env}
         source = call.stdin or Path(os.devnull)
