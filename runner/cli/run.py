@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import threading
 from argparse import Namespace
 from collections import Counter
@@ -33,7 +34,7 @@ def command(options: Namespace) -> int:
     if options.json:
         print_json(outcome(result, str(path), code))
     else:
-        _close(result)
+        _close(result, options.bench)
     return code
 
 
@@ -132,7 +133,7 @@ def _outcomes(result: RunResult) -> dict[str, int]:
     return dict(Counter(final.outcome for final in finals if final and final.outcome))
 
 
-def _close(result: RunResult) -> None:
+def _close(result: RunResult, bench: Path) -> None:
     """End with what happened, the reasons of errors by how often they came, and where to look."""
     out = console()
     counts = ", ".join(f"{count:,} {state}" for state, count in {**result.counts, **_outcomes(result)}.items())
@@ -148,4 +149,5 @@ def _close(result: RunResult) -> None:
         out.print(text(f"  {count} x {reason}"))
     if len(reasons) > 8:
         out.print(text(f"  and {plural(len(reasons) - 8, 'other reason')}"))
-    out.print(text(f"See it: benchsite result {result.manifest.run}"))
+    where = "" if bench.resolve() == Path.cwd() else f" --bench {shlex.quote(str(bench))}"
+    out.print(text(f"See it: benchsite result {result.manifest.run}{where}"))

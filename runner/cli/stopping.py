@@ -34,16 +34,8 @@ def stopping(cancel: threading.Event) -> Iterator[None]:
 
 
 def _end_at_once() -> None:
-    from runner.processes import kill_tree
+    """Leave nothing behind but the journal, which says how far the run came; `run --resume` goes on from there."""
+    from runner.keeper import end_all
 
-    for child in _children(os.getpid()):
-        kill_tree(child)
+    end_all(os.getpid())
     os._exit(130)
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:  # noqa: PTH123  a handler stays simple
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []

@@ -30,6 +30,10 @@ def test_the_order_of_keys_does_not_change_a_digest(value: dict[str, int]) -> No
     assert digests.digest(dict(reversed(value.items()))) == digests.digest(value)
 
 
+def test_a_lone_surrogate_has_a_digest_of_its_own() -> None:
+    assert digests.digest("\udcff") != digests.digest("\udcfe")
+
+
 def test_nan_has_no_canonical_form() -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         digests.canonical({"x": float("nan")})
