@@ -11,33 +11,36 @@ Wire: 4 bytes of length, then a marshalled tuple; the descriptors of a command c
 
 from __future__ import annotations
 
+import _ctypes  # and the public one costs 6 ms
 import _signal as signal  # type: ignore[import-not-found]  # the public module builds enums for 4 ms
 import _socket as socket  # so does this one
-import ctypes
 import marshal
 import os
 import select
 import struct
 import sys
 import time
-from collections.abc import Iterable
+
+MYPY = False  # checkers take it for true: what stands below it costs nothing at run time
+if MYPY:
+    from collections.abc import Iterable
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ANSWER = struct.Struct("<Iii")
 EXITED, SIGNALLED = 0, 1
+DEFAULTS = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
+RECEIVING = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
 KILLING = 10.0
 """Seconds after which a process that does not die (waiting for a dead disk) is given up."""
 
 Process = tuple[int, int]
 """A pid and its start time: together they name one process, a pid alone may be used again."""
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]
 
 
 def prctl(option: int, value: int) -> bool:
-    return bool(
-        _libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)) == 0
-    )
+    return bool(_ctypes.call_function(_prctl, (option, value, 0, 0, 0)) == 0)
 
 
 def descendants(root: int, spared: Iterable[Process] = ()) -> list[Process]:
@@ -140,7 +143,9 @@ class Server:
     def obey(self) -> bool:
         """Read one order; False when the other side is gone."""
         try:
-            head, ancillary, _, _ = self.socket.recvmsg(4, socket.CMSG_SPACE(12), socket.MSG_WAITALL)
+            head, ancillary, _, _ = self.socket.recvmsg(
+                4, socket.CMSG_SPACE(12), socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
+            )
         except OSError:
             return False
         if len(head) < 4:
@@ -151,7 +156,7 @@ class Server:
             _, number, argv, env, cwd = order
             self.start(number, argv, env, cwd, descriptors)
         elif order[0] == "hello":
-            self.socket.sendall(ANSWER.pack(order[1], EXITED, 0))
+            self.answer(EXITED, 0)
         elif order[1] == self.number and self.pid:
             end_all(os.getpid(), self.spared, order[2])
         return True
@@ -168,11 +173,24 @@ class Server:
     def start(self, number: int, argv: list[str], env: dict[str, str], cwd: str, descriptors: tuple[int, ...]) -> None:
         _ended.clear()
         self.spared = descendants(os.getpid()) if _reap() else []
-        self.number, self.pid = number, os.fork()
-        if self.pid == 0:
-            become(argv, env, cwd, descriptors)
+        self.number, self.pid = number, 0
+        try:
+            self.pid = spawn(argv, env, cwd, descriptors)
+        except (OSError, ValueError) as error:
+            self.refuse(argv[0], cwd, error, descriptors[2])
         for descriptor in set(descriptors):
             os.close(descriptor)
+
+    def refuse(self, program: str, cwd: str, error: Exception, stderr: int) -> None:
+        """Answer as a shell does: 127 says not found, 126 not startable, and why stands in stderr."""
+        missing = isinstance(error, FileNotFoundError) and error.filename != cwd
+        what = cwd if getattr(error, "filename", None) == cwd else program
+        said = f"{what}: {getattr(error, 'strerror', None) or error}\n"
+        try:  # noqa: SIM105  contextlib would be one more import
+            os.write(stderr, said.encode(errors="surrogateescape"))
+        except OSError:
+            pass  # the code says it as well
+        self.answer(EXITED, 127 if missing else 126)
 
     def report(self) -> None:
         """Tell how the command ended, once it has; what it started lives on."""
@@ -182,42 +200,35 @@ class Server:
             return
         self.pid = 0
         if os.WIFSIGNALED(status):
-            answer = ANSWER.pack(self.number, SIGNALLED, os.WTERMSIG(status))
+            self.answer(SIGNALLED, os.WTERMSIG(status))
         else:
-            answer = ANSWER.pack(self.number, EXITED, os.WEXITSTATUS(status))
+            self.answer(EXITED, os.WEXITSTATUS(status))
+
+    def answer(self, kind: int, value: int) -> None:
         try:
-            self.socket.sendall(answer)
+            self.socket.sendall(ANSWER.pack(self.number, kind, value))
         except OSError:
             return  # the other side is gone; the next order says so
 
 
-def become(argv: list[str], env: dict[str, str], cwd: str, descriptors: tuple[int, ...]) -> None:
-    """Turn this forked child into the command; as in a shell, 127 says not found and 126 not startable."""
-    code = 126
-    try:
-        os.setsid()
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        high = [os.dup(descriptor) for descriptor in descriptors]  # away from 0-2, which the next line overwrites
-        for wanted, descriptor in enumerate(high):
-            os.dup2(descriptor, wanted)
-        os.closerange(3, 1 << 20)
-        os.chdir(cwd)
-        os.execvpe(argv[0], argv, env)
-    except FileNotFoundError as error:
-        code = 127 if error.filename != cwd else 126
-        _complain(argv[0], error)
-    except BaseException as error:
-        _complain(argv[0], error)
-    finally:
-        os._exit(code)
+def spawn(argv: list[str], env: dict[str, str], cwd: str, descriptors: tuple[int, ...]) -> int:
+    """Start a command in a session of its own; nothing but its three descriptors goes with it.
+
+    posix_spawn shares memory until the program is there: a fork would copy the page tables of the whole runner.
+    """
+    os.chdir(cwd)  # the keeper's own, for want of another way to say it
+    actions = [(os.POSIX_SPAWN_DUP2, descriptor, wanted) for wanted, descriptor in enumerate(descriptors)]
+    program = argv[0] if "/" in argv[0] else _look_up(argv[0], env.get("PATH", "/usr/bin:/bin"))
+    return os.posix_spawn(program, argv, env, file_actions=actions, setsid=True, setsigmask=(), setsigdef=DEFAULTS)
 
 
-def _complain(program: str, error: BaseException) -> None:
-    os.write(2, f"{program}: {getattr(error, 'strerror', None) or error}\n".encode(errors="backslashreplace"))
+def _look_up(program: str, path: str) -> str:
+    """Find a program in the PATH that it will have."""
+    for folder in path.split(":"):
+        candidate = f"{folder or '.'}/{program}"
+        if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):  # noqa: PTH112
+            return candidate
+    raise FileNotFoundError(2, "not found on PATH", program)
 
 
 def keep(descriptor: int) -> None:
@@ -226,6 +237,7 @@ def keep(descriptor: int) -> None:
         if os.getpid() != 1:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_DUMPABLE, 0)
+        os.set_inheritable(descriptor, False)
         Server(descriptor).serve()
     except EOFError:
         pass

@@ -8,15 +8,13 @@ import os
 import re
 import shutil
 import socket
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner import keeper
 from runner.definition import Isolation
 from runner.errors import EnvironmentRefused
-from runner.processes import Keeper, output_of
+from runner.processes import Keeper, keeper_command, output_of
 from runner.worlds.places import Place
 
 from .base import SYSTEM_PATH, KeptSession, Needs, base_env, program_path
@@ -45,7 +43,7 @@ class Sandbox:
         _check_hidden(root, place, needs)
         ours, theirs = socket.socketpair()
         with theirs, _captured() as errors:
-            argv = [*_command(root, place, needs), "--", *_keeper_command(theirs.fileno())]
+            argv = [*_command(root, place, needs), "--", *keeper_command(theirs.fileno())]
             kept = Keeper.started(ours, argv, theirs, stderr=errors)
         try:
             kept.wait_ready()
@@ -108,11 +106,6 @@ def _command(root: Root, place: Place, needs: Needs) -> list[str]:
     if needs.fixtures is not None:
         argv += ["--ro-bind", str(needs.fixtures), FIXTURES]
     return [*argv, "--remount-ro", "/", "--chdir", WORLD]
-
-
-def _keeper_command(descriptor: int) -> list[str]:
-    """-I -S: no site, no user's packages, nothing from the environment; it starts in half the time."""
-    return [sys._base_executable or sys.executable, "-I", "-S", keeper.__file__, str(descriptor)]  # type: ignore[attr-defined]
 
 
 def _environment(needs: Needs) -> dict[str, str]:

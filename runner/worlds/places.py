@@ -92,9 +92,9 @@ def remove_tree(folder: Path) -> None:
 
 @functools.lru_cache(maxsize=8)
 def _check_parents(root: Path) -> None:
-    for parent in (root, *root.parents, *Path(os.path.realpath(root)).parents):
+    for parent in dict.fromkeys((root, *root.parents, *Path(os.path.realpath(root)).parents)):
         for name in FOREIGN:
-            if (parent / name).exists():
+            if os.path.lexists(f"{parent}/{name}"):
                 raise EnvironmentRefused(
                     f"Worlds cannot live in {root}: {parent / name} would be seen from inside them. "
                     "Set BENCHSITE_WORLDS to a folder outside any project."

@@ -40,8 +40,9 @@ def suite_argv(suite: str, python: str) -> list[str]:
 def run_suite(
     session: Session, suite: str, python: str, out: Path, timeout: float, *, untouched: bool = False
 ) -> SuiteRun:
-    """Run the suite once; `out` takes what it prints. `untouched`: no agent has been in this world yet."""
+    """Run the suite once; `out`, a file or a folder, takes what it prints. `untouched`: no agent was here yet."""
     argv = suite_argv(suite, python)
+    out = out / "suite.txt" if out.is_dir() else out
     done = session.exec(argv, env=dict(SUITE_ENV), stdout=out, stderr=out, timeout=timeout)
     started = done.exit_code not in NOT_STARTED and not _module_missing(argv, done.exit_code, out)
     if untouched and "pytest" in suite and done.exit_code in PYTEST_BROKEN:

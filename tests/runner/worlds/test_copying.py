@@ -1,0 +1,94 @@
+"""A copy is the template: bytes, modes, times, empty directories and odd names."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from runner.errors import BenchError
+from runner.worlds import copying
+from runner.worlds.copying import copy_world
+from runner.worlds.tree import scan
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_copy_has_the_same_bytes_modes_times_and_empty_directories(template: Path, tmp_path: Path) -> None:
+    (template / "readonly").write_text("x")
+    (template / "readonly").chmod(0o444)
+    (template / "group").write_text("x")
+    (template / "group").chmod(0o666)
+    os.utime(template / "README", ns=(1, 123_456_789_012_345_678))
+    os.utime(template / "src", ns=(1, 223_456_789_012_345_678))
+    target = tmp_path / "copy"
+    copy_world(template, target)
+    assert scan(target).hash == scan(template).hash
+    assert (target / "empty").is_dir()
+    for path in template.rglob("*"):
+        made, asked = (target / path.relative_to(template)).lstat(), path.lstat()
+        assert (stat.S_IMODE(made.st_mode), made.st_mtime_ns) == (stat.S_IMODE(asked.st_mode), asked.st_mtime_ns), path
+
+
+def test_modes_survive_a_tight_umask(template: Path, tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        copy_world(template, tmp_path / "copy")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "copy" / "src" / "run.sh").stat().st_mode) == 0o755
+    assert stat.S_IMODE((tmp_path / "copy" / "README").stat().st_mode) == stat.S_IMODE(
+        (template / "README").stat().st_mode
+    )
+
+
+def test_odd_names_and_large_files_are_copied(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    names = [os.fsdecode(name) for name in (b"new\nline", b"\xff\xfe", b"sp ace", b'"quote"', "ü".encode())]
+    for name in names:
+        (source / name).write_bytes(name.encode("utf-8", "surrogateescape"))
+    (source / "large").write_bytes(os.urandom(3 << 20))
+    (source / "nothing").touch()
+    copy_world(source, tmp_path / "copy")
+    assert names_in(tmp_path / "copy") == sorted([*names, "large", "nothing"])
+    assert (tmp_path / "copy" / "large").read_bytes() == (source / "large").read_bytes()
+
+
+def test_two_threads_copy_what_one_copies(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(60):
+        (template / f"file{number}").write_text(str(number) * number)
+    monkeypatch.setattr(copying, "THREADS_FROM", 10)
+    copied = copy_world(template, tmp_path / "copy")
+    assert scan(tmp_path / "copy").hash == scan(template).hash
+    assert len(copied.statuses) == 64
+
+
+def test_a_failure_in_the_second_thread_is_not_lost(
+    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(60):
+        (template / f"file{number}").write_text("x")
+    monkeypatch.setattr(copying, "THREADS_FROM", 10)
+    target = tmp_path / "copy"
+    target.mkdir()
+    for name in names_in(template):
+        if (template / name).is_file():
+            (target / name).write_text("in the way")
+    with pytest.raises(FileExistsError):
+        copy_world(template, target)
+
+
+def test_no_template_is_an_empty_world(tmp_path: Path) -> None:
+    copy_world(None, tmp_path / "world")
+    assert names_in(tmp_path / "world") == []
+
+
+def test_a_link_is_refused_and_not_followed(template: Path, tmp_path: Path) -> None:
+    (template / "out").symlink_to("/etc/passwd")
+    with pytest.raises(BenchError, match="neither a file nor a folder"):
+        copy_world(template, tmp_path / "copy")
