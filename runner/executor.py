@@ -68,7 +68,7 @@ class Watch:
     def __init__(self, executor: LocalExecutor, job: TrialJob) -> None:
         self.executor, self.job = executor, job
         self.cancelled = False
-        self.phase, self.guard = "prepare", ""
+        self.phase, self.guard = "", ""
         self.finished: Event | None = None
         self.killed_for = ""
         self.trouble = ""
@@ -99,6 +99,8 @@ class Watch:
         """Pass an event on; those about the process itself stay here, the last one waits for the process to end."""
         kind = event["type"]
         if kind == "at":
+            if self.phase == "":
+                self.began = time.monotonic()  # a server may have had to start first; that is not the trial's time
             self.phase = event["phase"]
         elif kind == "trial.finished":
             self.finished = event
@@ -123,7 +125,12 @@ class Watch:
     def _explained(self) -> Iterator[Event]:
         if self.killed_for != "cancelled":
             yield self._event(
-                "issue", severity="fatal", phase=self.phase, code=self._code(), sentence=self._sentence(), detail=""
+                "issue",
+                severity="fatal",
+                phase=self.phase or "prepare",
+                code=self._code(),
+                sentence=self._sentence(),
+                detail="",
             )
 
     def _sentence(self) -> str:

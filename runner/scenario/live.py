@@ -69,6 +69,7 @@ class LiveTrial:
         self.verdict: Verdict | None = None
         self.phase, self._phase_began = "prepare", time.monotonic()
         self.axes: Mapping[str, Any] = {}
+        self._emit("at", phase=self.phase)
         self.asked = self.answered = 0
 
     @property
@@ -83,13 +84,14 @@ class LiveTrial:
         self._emit(type, trial=self.setting.planned.index, attempt=self.setting.attempt, **fields)
 
     def enter(self, phase: str) -> None:
-        """Start a phase; the time of the one before it is journalled."""
+        """Start a phase; the time of the one before it is journalled. `at` is for the runner alone, should this
+        process be killed."""
         now = time.monotonic()
         if phase == self.phase:
             return
         self.end_phase(now)
         self.phase, self._phase_began = phase, now
-        self._emit("at", phase=phase)  # for the runner, should this process be killed; not journalled
+        self._emit("at", phase=phase)
 
     def end_phase(self, now: float | None = None) -> None:
         seconds = (time.monotonic() if now is None else now) - self._phase_began

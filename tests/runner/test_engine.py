@@ -1,0 +1,464 @@
+"""Driving runs: agents that misbehave, limits, retries, cancellation; with a fork server and without."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.blobs import BlobStore
+from runner.engine import LocalExecutor, TrialJob, drive
+from runner.errors import JournalError
+from runner.jobs import trial_seed
+from runner.journal import Event, Journal, read_events
+from runner.prepare import Prepared, prepare
+from runner.replay import Attempt, RunResult
+from runner.running import begin, run
+from runner.worlds.changes import ChangeSet
+from runner.worlds.places import worlds_root
+from tests.runner.scenario.benches import by_cell, write_bench
+
+ONE = """
+    def bench_one(workspace, agent):
+        reply = agent.request("go")
+        observe("resolved", workspace.exists("done.txt"))
+        observe("note", reply.text.strip()[:100])
+"""
+DAEMON = """
+import os, sys, time
+if os.fork():
+    time.sleep(float(sys.argv[1]))
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+open("daemon.pid", "w").write(str(os.getpid()))
+open("done.txt", "w").write("partly")
+time.sleep(600)
+"""
+KILLER = """
+import os, signal, sys, time
+pid = os.getpid()
+for step in range(int(sys.argv[1])):
+    with open(f"/proc/{pid}/stat") as file:
+        pid = int(file.read().rpartition(")")[2].split()[1])
+open("killed.txt", "w").write(str(pid))
+os.kill(pid, signal.SIGKILL)
+time.sleep(60)
+"""
+NOISY = "import sys\nfor _ in range(4000): sys.stdout.write('x' * 19999 + chr(10))\nopen('done.txt', 'w').close()\n"
+HOSTILE = """{
+    "well": Scripted([write("done.txt", "x"), say("well")]),
+    "crasher": Scripted([write("done.txt", "x"), crash(3)]),
+    "hanger": Command("{python} daemon.py 600"),
+    "leaver": Command("{python} daemon.py 0.2"),
+    "killer": Command("{python} killer.py 2"),
+    "noisy": Command("{python} noisy.py"),
+    "odd": Command("sh odd.sh"),
+}"""
+ODD = r"""touch -- done.txt 'a b' '-n' "$(printf 'new\nline')" "$(printf 'bad\377byte')" "q'uote\""
+mkdir -p 'd e'; echo x > 'd e/ü'
+"""
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    agents = '["well", "crasher", "hanger", "leaver", "killer", "noisy", "odd"]'
+    return write_bench(
+        tmp_path_factory.mktemp("engine") / "bench",
+        {"one": ONE},
+        declare=f'matrix={{"agent": {agents}}}, timeouts=Timeouts(request=3, trial=60), '
+        'workspace=Workspace(retain="always")',
+        agents=HOSTILE,
+        world={"daemon.py": DAEMON, "killer.py": KILLER, "noisy.py": NOISY, "odd.sh": ODD},
+    )
+
+
+@pytest.fixture(scope="module")
+def result(folder: Path) -> RunResult:
+    return run(folder, workers=2)
+
+
+@pytest.fixture(scope="module")
+def ended(result: RunResult) -> dict[str, Attempt]:
+    return by_cell(result)
+
+
+@pytest.fixture(scope="module")
+def run_dir(folder: Path, result: RunResult) -> Path:
+    return folder / ".bench" / "runs" / result.manifest.run
+
+
+def test_an_agent_that_crashes_is_graded_and_flagged(ended: dict[str, Attempt]) -> None:
+    assert (ended["crasher"].state, ended["crasher"].outcome, ended["crasher"].flags) == (
+        "scored",
+        "solved",
+        ("exit_code",),
+    )
+    assert ended["crasher"].requests[0].exit_code == 3
+
+
+def test_a_timed_out_agent_is_stopped_whole_and_graded(run_dir: Path, ended: dict[str, Attempt]) -> None:
+    attempt = ended["hanger"]
+    assert (attempt.state, attempt.outcome) == ("scored", "solved")
+    assert "request_timeout" in attempt.flags
+    assert attempt.requests[0].timed_out
+    assert not alive(_daemon(run_dir, attempt))
+
+
+def test_what_an_agent_leaves_running_ends_with_its_trial(run_dir: Path, ended: dict[str, Attempt]) -> None:
+    assert ended["leaver"].state == "scored"
+    assert not alive(_daemon(run_dir, ended["leaver"]))
+
+
+def _daemon(run_dir: Path, attempt: Attempt) -> int:
+    assert attempt.kept is not None
+    return int((run_dir / attempt.kept.path / "daemon.pid").read_text())
+
+
+def test_an_agent_that_kills_what_started_it_loses_its_own_trial_only(
+    result: RunResult, ended: dict[str, Attempt]
+) -> None:
+    assert (ended["killer"].state, ended["killer"].fault) == ("run_error", "lost")
+    assert result.state == "finished"
+    assert all(ended[name].state == "scored" for name in ended if name != "killer")
+
+
+def test_a_killed_server_is_started_again(tmp_path: Path) -> None:
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": ONE},
+        declare='matrix={"agent": ["killer", "worker"]}, trials=2',
+        agents='{"killer": Command("{python} killer.py 3"), "worker": Scripted([write("done.txt", "x")])}',
+        world={"killer.py": KILLER},
+    )
+    result = run(folder, workers=1)
+    assert result.counts == {"run_error": 2, "scored": 2}
+    assert {attempt.fault for attempt in by_cell(result).values()} == {"lost", None}
+
+
+def test_huge_output_is_cut_in_the_middle(folder: Path, ended: dict[str, Attempt]) -> None:
+    output = ended["noisy"].requests[0].output
+    assert ended["noisy"].outcome == "solved"
+    assert output is not None
+    data = BlobStore(folder / ".bench" / "blobs").read(output)
+    assert len(data) < 33 << 20
+    assert "bytes left out" in data[16 << 20 : (16 << 20) + 100].decode()
+
+
+def test_odd_names_reach_the_record(folder: Path, ended: dict[str, Attempt]) -> None:
+    blob = BlobStore(folder / ".bench" / "blobs").read(ended["odd"].changes["agent"].blob)
+    paths = ChangeSet.from_json(json.loads(blob)).paths()
+    assert paths == ["-n", "a b", "bad\udcffbyte", "d e/ü", "done.txt", "new\nline", "q'uote\""]
+
+
+def test_worlds_are_kept_exactly_and_nothing_else_is_left(
+    run_dir: Path, result: RunResult, ended: dict[str, Attempt]
+) -> None:
+    assert not (worlds_root() / result.manifest.run).exists()
+    for attempt in ended.values():
+        assert attempt.kept is not None
+        assert (run_dir / attempt.kept.path / "readme.txt").read_text() == "hello\n"
+
+
+def test_the_journal_is_in_order_and_ends_well(run_dir: Path) -> None:
+    events = list(read_events(run_dir))
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert (events[0]["type"], events[-1]["type"], events[-1]["state"]) == ("run.started", "run.finished", "finished")
+    assert not [event for event in events if event["type"] in ("at", "exit")]
+
+
+def test_siblings_never_mix_their_output(tmp_path: Path) -> None:
+    scenario = """
+        import sys
+        def bench_one(workspace, agent):
+            for number in range(2000):
+                print(bench.axis("who"), number)
+                print(bench.axis("who"), file=sys.stderr)
+            observe("resolved", True)
+    """
+    folder = write_bench(
+        tmp_path / "bench", {"one": scenario}, declare='matrix={"who": ["anna", "bert", "cleo"]}, trials=2'
+    )
+    result = run(folder, workers=4)
+    blobs = BlobStore(folder / ".bench" / "blobs")
+    for trial in result.trials:
+        assert trial.final is not None
+        who = result.manifest.cells[trial.planned.cell].axes["who"]
+        logs = {artifact.name: blobs.read(artifact.blob).decode() for artifact in trial.final.artifacts}
+        assert logs["scenario.stdout"] == "".join(f"{who} {number}\n" for number in range(2000))
+        assert logs["scenario.stderr"] == f"{who}\n" * 2000
+
+
+@pytest.mark.parametrize("fork", ["1", "0"])
+def test_the_wall_limit_ends_a_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fork: str) -> None:
+    monkeypatch.setenv("BENCHSITE_FORK", fork)
+    scenario = """
+        import time
+        def bench_one(workspace, agent):
+            if bench.axis("where") == "agent":
+                agent.request("go")
+            while True:
+                time.sleep(1)
+    """
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": scenario},
+        declare='matrix={"where": ["agent", "scenario"]}, timeouts=Timeouts(trial=1)',
+        agents='{"looper": Scripted([write("done.txt", "x"), loop()])}',
+    )
+    ended = by_cell(run(folder, workers=2), "where")
+    assert {(a.state, a.fault) for a in ended.values()} == {("run_error", "timeout")}
+    assert ended["agent"].changes["agent"].counts["added"] == 1, "the record of a trial that ends itself is kept"
+    assert ended["scenario"].kept is not None
+
+
+FAILS_TWICE = """
+import pathlib, sys
+count = pathlib.Path(sys.argv[1])
+tries = int(count.read_text()) + 1 if count.exists() else 1
+count.write_text(str(tries))
+sys.exit(127 if tries < 3 else 0)
+"""
+
+
+@pytest.mark.parametrize(("retries", "attempts", "state"), [(2, 3, "scored"), (1, 2, "run_error"), (0, 1, "run_error")])
+def test_faults_of_the_machine_are_retried_and_every_attempt_kept(
+    tmp_path: Path, retries: int, attempts: int, state: str
+) -> None:
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": "def bench_one(workspace, agent):\n    agent.request('go')\n"},
+        declare=f"retries={retries}",
+        agents=f'{{"shy": Command("{{python}} shy.py {tmp_path}/count")}}',
+        world={"shy.py": FAILS_TWICE},
+    )
+    result = run(folder, workers=1)
+    (trial,) = result.trials
+    assert trial.state == state
+    assert [attempt.number for attempt in trial.attempts] == list(range(1, attempts + 1))
+    assert {attempt.fault for attempt in trial.attempts[:2]} == {"boot"}
+    events = list(read_events(folder / ".bench" / "runs" / result.manifest.run))
+    assert [event["code"] for event in events if event["type"] == "trial.retried"] == ["boot"] * (attempts - 1)
+
+
+def test_a_cell_whose_first_three_trials_cannot_boot_is_stopped(tmp_path: Path) -> None:
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": ONE},
+        declare='matrix={"agent": ["broken", "worker"]}, trials=6',
+        agents='{"broken": Command("./no-such-program"), "worker": Scripted([write("done.txt", "x")])}',
+    )
+    prepared = prepare(folder, probe=False)
+    run_dir = begin(prepared)
+    executor = LocalExecutor(run_dir)
+    try:
+        result = drive(run_dir, executor=executor, workers=1)
+    finally:
+        executor.close()
+    broken = [t for t in result.trials if result.manifest.cells[t.planned.cell].axes["agent"] == "broken"]
+    assert sorted(t.state for t in broken) == ["not_run"] * 3 + ["run_error"] * 3
+    assert {t.final.fault for t in broken if t.final} == {"boot"}
+    assert all("all ended alike (boot)" in t.reason for t in broken if t.state == "not_run")
+    assert [*result.stopped.values()] == [next(t.reason for t in broken if t.state == "not_run")]
+    assert result.counts["scored"] == 6
+
+
+def test_a_spent_budget_leaves_the_rest_unrun(tmp_path: Path) -> None:
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": "def bench_one(workspace, agent):\n    agent.request('go')\n"},
+        declare='trials=4, budget=Budget(total="$0.5", trial="$0.4")',
+        agents='{"dear": Scripted([usage(cost=0.3)])}',
+    )
+    result = run(folder, workers=1)
+    assert result.counts == {"scored": 2, "not_run": 2}
+    assert {trial.reason for trial in result.trials if trial.state == "not_run"} == {
+        "The run's budget of $0.5 was spent."
+    }
+
+
+def test_a_trial_over_its_own_budget_is_the_subjects_error(tmp_path: Path) -> None:
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": "def bench_one(workspace, agent):\n    agent.request('go')\n    observe('resolved', True)\n"},
+        declare='budget=Budget(trial="$0.1")',
+        agents='{"dear": Scripted([usage(cost=0.3)])}',
+    )
+    (trial,) = run(folder, workers=1).trials
+    assert trial.final is not None
+    assert (trial.state, trial.final.fault, trial.final.usage.cost) == ("run_error", "budget", 0.3)
+    assert not trial.final.observations
+
+
+def test_an_unknown_cost_is_flagged_where_there_is_a_budget(tmp_path: Path) -> None:
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": "def bench_one(workspace, agent):\n    agent.request('go')\n"},
+        declare='budget=Budget(trial="$0.1")',
+    )
+    (trial,) = run(folder, workers=1).trials
+    assert trial.final is not None
+    assert trial.final.flags == ("budget_unenforced",)
+
+
+@pytest.mark.parametrize("fork", ["1", "0"])
+def test_cancelling_kills_what_runs_and_journals_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fork: str
+) -> None:
+    monkeypatch.setenv("BENCHSITE_FORK", fork)
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": ONE},
+        declare="trials=5",
+        agents='{"hanger": Command("{python} daemon.py 600")}',
+        world={"daemon.py": DAEMON},
+    )
+    cancel, names = threading.Event(), []
+
+    def cancel_soon() -> None:
+        """Once the agent's daemon runs, which is after its trial was started."""
+        limit = time.monotonic() + 30
+        while time.monotonic() < limit and not list(worlds_root().glob(f"{names[0]}/*/world/daemon.pid")):
+            time.sleep(0.02)
+        pids.extend(int(p.read_text() or 0) for p in worlds_root().glob(f"{names[0]}/*/world/daemon.pid"))
+        cancel.set()
+
+    pids: list[int] = []
+    watcher = threading.Thread(target=cancel_soon)
+
+    def prepared(plan: Prepared) -> None:
+        names.append(plan.manifest.run)
+        watcher.start()
+
+    result = run(folder, workers=1, cancel=cancel, on_prepared=prepared)
+    watcher.join()
+    assert result.state == "cancelled"
+    assert result.counts == {"cancelled": 5}
+    started = [trial for trial in result.trials if trial.attempts]
+    assert len(started) == 1
+    assert started[0].final is not None
+    assert started[0].final.kept is not None
+    assert len(pids) == 1
+    assert not alive(pids[0])
+    assert not (worlds_root() / result.manifest.run).exists()
+
+
+def test_events_reach_the_listener_in_the_journals_order(tmp_path: Path) -> None:
+    folder = write_bench(tmp_path / "bench", {"one": ONE}, declare="trials=4")
+    heard: list[int] = []
+    run(folder, workers=4, on_event=lambda event: heard.append(event["seq"]))
+    assert heard == sorted(heard)
+
+
+def test_a_listener_that_raises_stops_the_run_as_interrupted(tmp_path: Path) -> None:
+    folder = write_bench(tmp_path / "bench", {"one": ONE}, declare="trials=3")
+
+    def listen(event: Event) -> None:
+        if event["type"] == "observe":
+            raise OSError("the listener's disk is full")
+
+    with pytest.raises(OSError, match="disk is full"):
+        run(folder, workers=1, on_event=listen)
+    (run_dir,) = (folder / ".bench" / "runs").iterdir()
+    assert list(read_events(run_dir))[-1]["state"] == "interrupted"
+
+
+def test_fresh_processes_give_the_same_results_as_forks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = ONE + '        import random\n        observe("share", random.random())\n'
+    folder = write_bench(tmp_path / "bench", {"one": scenario}, declare="trials=3")
+    seen = []
+    for fork in ("1", "0"):
+        monkeypatch.setenv("BENCHSITE_FORK", fork)
+        result = run(folder, workers=2, seed=7)
+        seen.append([_essence(trial.final) for trial in result.trials])
+    assert seen[0] == seen[1]
+
+
+def _essence(attempt: Attempt | None) -> object:
+    assert attempt is not None
+    values = {key: observation.value for key, observation in attempt.observations.items()}
+    changes = {stage: record.blob for stage, record in attempt.changes.items()}
+    return attempt.state, attempt.outcome, attempt.flags, values, changes, attempt.requests[0].text
+
+
+def test_an_executor_serves_others_and_leaves_the_journal_alone(tmp_path: Path) -> None:
+    """What a worker on a queue does: one job, its events, no journal."""
+    folder = write_bench(tmp_path / "bench", {"one": ONE})
+    prepared = prepare(folder)
+    run_dir = begin(prepared)
+    executor = LocalExecutor(run_dir, workers=1)
+    try:
+        events = list(executor.execute(TrialJob(run_dir, 0, 1, trial_seed(prepared.manifest, 0))))
+    finally:
+        executor.close()
+    assert (events[0]["type"], events[-1]["type"]) == ("trial.started", "trial.finished")
+    assert events[-1]["outcome"] == "solved"
+    assert not (run_dir / "events.jsonl").exists()
+    assert not any("seq" in event for event in events)
+
+
+def test_a_run_has_one_writer(tmp_path: Path) -> None:
+    folder = write_bench(tmp_path / "bench", {"one": ONE})
+    run_dir = begin(prepare(folder))
+    executor = LocalExecutor(run_dir)
+    try:
+        with Journal.open(run_dir), pytest.raises(JournalError, match="being written by another process"):
+            drive(run_dir, executor=executor)
+    finally:
+        executor.close()
+
+
+def test_a_changed_agent_version_stops_its_trials(tmp_path: Path) -> None:
+    version = tmp_path / "version"
+    version.write_text("tool 1.0\n")
+    folder = write_bench(
+        tmp_path / "bench", {"one": ONE}, agents=f'{{"tool": Command("true", version="cat {version}")}}'
+    )
+    run_dir = begin(prepare(folder))
+    version.write_text("tool 2.0\n")
+    executor = LocalExecutor(run_dir)
+    try:
+        (trial,) = drive(run_dir, executor=executor).trials
+    finally:
+        executor.close()
+    assert trial.state == "run_error"
+    assert "version" in trial.reason
+
+
+def test_editing_the_bench_while_it_runs_changes_nothing(tmp_path: Path) -> None:
+    folder = write_bench(tmp_path / "bench", {"one": ONE}, declare="trials=2")
+
+    def edit(event: Event) -> None:
+        (folder / "tests" / "bench_one.py").write_text("raise SystemExit\n")
+        (folder / "workspace" / "done.txt").write_text("already")
+
+    result = run(folder, workers=1, on_event=edit)
+    assert result.counts == {"scored": 2}
+    assert {t.final.changes["agent"].counts["added"] for t in result.trials if t.final} == {1}
+
+
+def test_the_server_goes_when_the_executor_is_closed(tmp_path: Path) -> None:
+    folder = write_bench(tmp_path / "bench", {"one": ONE})
+    run_dir = begin(prepare(folder))
+    executor = LocalExecutor(run_dir)
+    list(executor.execute(TrialJob(run_dir, 0, 1, 1)))
+    executor.close()
+    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if _names(path, run_dir)]
+
+
+def _names(cmdline: Path, run_dir: Path) -> bool:
+    try:
+        return str(run_dir).encode() in cmdline.read_bytes()
+    except OSError:
+        return False
