@@ -26,7 +26,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
-    "django.contrib.staticfiles",
+    "benchsite.apps.StaticFilesConfig",
     "django_htmx",
     "ninja",
     "benchsite.apps.BenchsiteConfig",
