@@ -115,6 +115,11 @@ def _reap(really: bool = True) -> bool:
     return True
 
 
+def collected(pid: int) -> int | None:
+    """Hand out the status of a child that was collected while others were ended; None where there is none."""
+    return _ended.pop(pid, None)
+
+
 class Server:
     """One command at a time; what earlier commands left running goes on until the keeper goes."""
 

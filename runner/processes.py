@@ -267,8 +267,9 @@ def _open_fresh(path: Path | None) -> int:
 
 def kill_tree(pid: int) -> None:
     """Kill a process and all below it, whatever sessions they made."""
-    keeper.end_all(pid)
     with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGSTOP)  # so that it starts nothing new meanwhile
+        keeper.end_all(pid)
         os.kill(pid, signal.SIGKILL)
 
 

@@ -40,7 +40,9 @@ class Sandbox:
                 "let that one endpoint through; declare network='open', or use an agent without a model."
             )
         root = read_only_root(needs.programs)
-        _check_hidden(root, place, needs)
+        refusal = _in_the_way(root) or _shown(root, place, needs)
+        if refusal:
+            raise EnvironmentRefused(refusal)
         ours, theirs = socket.socketpair()
         with theirs, _captured() as errors:
             argv = [*_command(root, place, needs), "--", *keeper_command(theirs.fileno())]
@@ -69,7 +71,7 @@ def unusable() -> str:
     ]  # fmt: skip
     done, said = output_of(argv, cwd="/", env=QUIET, timeout=20)
     if done.ok:
-        return ""
+        return _in_the_way(read_only_root())
     return f"The sandbox does not work here: {said.strip().splitlines()[-1] if said.strip() else 'bwrap said nothing'}."
 
 
@@ -90,7 +92,7 @@ def _version() -> str:
 
 
 def _command(root: Root, place: Place, needs: Needs) -> list[str]:
-    """The root comes first, the writable places over it. Nothing of /run, /var, /home or /srv is there."""
+    """The trial's own places and the read-only root. Nothing of /run, /var, /home or /srv is there."""
     argv = [
         _bwrap(), "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
         "--hostname", "sandbox", "--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL",
@@ -99,10 +101,10 @@ def _command(root: Root, place: Place, needs: Needs) -> list[str]:
         argv.append("--die-with-parent")  # dies with the thread that started it; the keeper's socket covers the rest
     if needs.network == "none":
         argv.append("--unshare-net")
-    argv += root.arguments()
     argv += ["--proc", "/proc", "--dev", "/dev"]
     for outside, inside in ((place.world, WORLD), (place.home, HOME), (place.tmp, TMP), (place.out, OUT)):
         argv += ["--bind", str(outside), inside]
+    argv += root.arguments()  # after /tmp: an interpreter may lie below it
     if needs.fixtures is not None:
         argv += ["--ro-bind", str(needs.fixtures), FIXTURES]
     return [*argv, "--remount-ro", "/", "--chdir", WORLD]
@@ -119,17 +121,28 @@ def _inside(root: Root, place: Place, needs: Needs) -> tuple[tuple[Path, str], .
     return (*pairs, *((folder, str(folder)) for folder in root.visible()))
 
 
-def _check_hidden(root: Root, place: Place, needs: Needs) -> None:
+def _in_the_way(root: Root) -> str:
+    """What lies where the trial's places are shown cannot be shown itself, or it would be part of the world."""
+    taken = [Path(place) for place in (WORLD, HOME, OUT, FIXTURES)]
+    for folder in root.visible():
+        for place in taken:
+            if folder == place or place in folder.parents:
+                return f"The sandbox cannot show {folder}, because {place} is the trial's own place there; move it."
+    return ""
+
+
+def _shown(root: Root, place: Place, needs: Needs) -> str:
     """What must not be seen may not lie in a folder that is: a venv around the bench would show the fixtures."""
     for secret in (*needs.hidden, place.root):
         real = Path(os.path.realpath(secret))
         for folder in root.visible():
             shown = Path(os.path.realpath(folder))
             if real == shown or shown in real.parents:
-                raise EnvironmentRefused(
+                return (
                     f"The sandbox would show {secret} to the agent, because it lies in {folder}, which the interpreter "
                     "or the agent's program needs; move one of them."
                 )
+    return ""
 
 
 @contextlib.contextmanager

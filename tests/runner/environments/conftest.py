@@ -1,0 +1,50 @@
+"""An open session in each environment that works here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from runner.environments import Needs, choose, sandbox
+from runner.environments.base import KeptSession
+from runner.worlds.places import Place, drop_place, make_place
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.setenv("BENCHSITE_WORLDS", str(tmp_path / "worlds"))
+    made = make_place("01RUN", 1, 1)
+    yield made
+    drop_place(made)
+
+
+@pytest.fixture
+def opener(place: Place) -> Iterator[Callable[..., KeptSession]]:
+    """Open a session by the environment's name; all are closed in the end."""
+    sessions: list[KeptSession] = []
+
+    def open_one(name: str, needs: Needs | None = None) -> KeptSession:
+        if name == "sandbox" and sandbox.unusable():
+            pytest.skip(f"The sandbox cannot be tested here: {sandbox.unusable()}")
+        session = choose(name).open(place, needs or Needs())
+        assert isinstance(session, KeptSession)
+        sessions.append(session)
+        return session
+
+    yield open_one
+    for session in sessions:
+        session.close()
+
+
+@pytest.fixture
+def said(place: Place) -> Callable[..., str]:
+    """Run a shell line in a session and give what it printed, both streams."""
+
+    def run(session: KeptSession, line: str, **given: object) -> str:
+        out = place.out / "said"
+        session.exec(["sh", "-c", line], env={}, stdout=out, stderr=out, timeout=60, **given)  # type: ignore[arg-type]
+        return out.read_text(errors="replace")
+
+    return run
