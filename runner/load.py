@@ -64,6 +64,16 @@ def fault_of(error: BaseException, file: Path) -> BenchError:
     return BenchError(f"It raised {said.rstrip('.')}.", file=where, line=line)
 
 
+def line_of(file: Path, word: str) -> int | None:
+    """Find where bench.py writes a word in quotes, so that a sentence about it can lead there."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    quoted = (f'"{word}"', f"'{word}'")
+    return next((number for number, line in enumerate(lines, 1) if any(one in line for one in quoted)), None)
+
+
 def _below(name: str, folder: Path) -> bool:
     return Path(name).is_absolute() and Path(name).is_relative_to(folder)
 

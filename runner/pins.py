@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import templates
 from .definition import Bench, Command
 from .errors import AgentMissing, BenchError
+from .load import line_of
 from .manifest import Cell
 from .matrix import agent_of, real_axes
 
@@ -57,6 +58,8 @@ def _probe(bench: Bench, agent: Resolved, axes: Mapping[str, Any], probe: bool) 
     try:
         return agent.module.probe(agent.spec, axes)
     except AgentMissing as error:
-        raise AgentMissing(f"{bench.file}: The agent {agent.name!r} cannot be run. {error}") from error
+        line = line_of(bench.file, agent.name)
+        where = f"{bench.file}:{line}" if line else str(bench.file)
+        raise AgentMissing(f"{where}: The agent {agent.name!r} cannot be run. {error}") from error
     except BenchError as error:
         raise BenchError(f"The agent {agent.name!r}: {error.sentence}", file=error.file or bench.file) from error

@@ -22,6 +22,7 @@ from .definition import Bench
 from .digests import digest, sha256_file
 from .dotbench import dot_bench
 from .errors import BenchError
+from .load import line_of
 
 if TYPE_CHECKING:
     from .worlds.tree import Tree
@@ -93,6 +94,7 @@ def world_source(bench: Bench) -> Path | None:
         raise BenchError(
             f"The workspace {bench.workspace.source!r} is no folder; make it, or declare workspace=None.",
             file=bench.file,
+            line=line_of(bench.file, bench.workspace.source),
         )
     if bench.root.is_relative_to(source):
         raise BenchError(f"The workspace {bench.workspace.source!r} holds the bench itself.", file=bench.file)

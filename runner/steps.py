@@ -8,7 +8,7 @@ from typing import Any
 
 Step = dict[str, Any]
 
-# step -> its fields and their types; a field whose type is in brackets may be left out
+# step -> the fields it must have, with their types; others may be given
 FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "write": {"path": (str,), "text": (str,)},
     "patch": {"path": (str,), "old": (str,), "new": (str,)},

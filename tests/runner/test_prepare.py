@@ -119,7 +119,7 @@ def test_pins_hold_what_was_applied_and_no_secret(tmp_path: Path) -> None:
 
 def test_an_absent_program_is_refused_with_the_agents_name(tmp_path: Path) -> None:
     message = refused(tmp_path, 'agents={"mine": Command("no-such-program-x")}, environment="local"')
-    assert message.startswith(f"{tmp_path / 'bench.py'}: The agent 'mine' cannot be run. ")
+    assert message.startswith(f"{tmp_path / 'bench.py'}:6: The agent 'mine' cannot be run. ")
     assert "'no-such-program-x'" in message
     assert "PATH" in message
 

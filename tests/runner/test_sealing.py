@@ -124,8 +124,9 @@ def test_a_named_workspace_that_is_missing_is_refused(tmp_path: Path) -> None:
     bench = load_bench(write_bench(tmp_path, f"workspace=Workspace('./word'), {AGENTS}"))
     with pytest.raises(BenchError) as caught:
         seal(bench)
-    assert "The workspace './word' is no folder; make it, or declare workspace=None." in str(caught.value)
-    assert str(tmp_path / "bench.py") in str(caught.value)
+    assert str(caught.value) == (
+        f"{tmp_path / 'bench.py'}:6: The workspace './word' is no folder; make it, or declare workspace=None."
+    )
 
 
 def test_a_workspace_elsewhere_is_sealed_as_the_workspace(tmp_path: Path) -> None:
