@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -120,8 +120,8 @@ def read_events(run_dir: Path) -> Iterator[Event]:
         yield from decode(file)
 
 
-def decode(file: IO[bytes]) -> Iterator[Event]:
-    """Read events from an open binary file; refuse a damaged line that is not the last."""
+def decode(file: IO[bytes], loads: Callable[[bytes], Any] = json.loads) -> Iterator[Event]:
+    """Read events from an open binary file; refuse a damaged line that is not the last. `loads` may be a faster one."""
     number = 0
     while line := file.readline(MAX_LINE + 1):
         number += 1
@@ -130,7 +130,7 @@ def decode(file: IO[bytes]) -> Iterator[Event]:
         if not line.endswith(b"\n"):
             return
         try:
-            event = json.loads(line)
+            event = loads(line)
         except (ValueError, RecursionError) as error:
             raise JournalError(f"Line {number} of events.jsonl is not JSON: {error}.") from error
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):

@@ -305,9 +305,16 @@ def _sum(a: float | None, b: float | None) -> Any:
     return b if a is None else a if b is None else a + b
 
 
+def _with(attempt: Attempt, **changes: Any) -> Attempt:
+    """Do what `dataclasses.replace` does, in a tenth of the time: a fold copies an attempt at every event."""
+    copy = object.__new__(Attempt)
+    copy.__dict__.update(attempt.__dict__, **changes)
+    return copy
+
+
 def _phase(attempt: Attempt, event: Event) -> Attempt:
     spent = attempt.phases.get(event["phase"], 0.0) + event["seconds"]
-    return replace(attempt, phases={**attempt.phases, event["phase"]: spent})
+    return _with(attempt, phases={**attempt.phases, event["phase"]: spent})
 
 
 def _request(attempt: Attempt, event: Event) -> Attempt:
@@ -324,7 +331,7 @@ def _request(attempt: Attempt, event: Event) -> Attempt:
         output=event.get("output"),
         changes=event.get("changes"),
     )
-    return replace(attempt, requests=(*attempt.requests, request), usage=attempt.usage + usage)
+    return _with(attempt, requests=(*attempt.requests, request), usage=attempt.usage + usage)
 
 
 def _observe(attempt: Attempt, event: Event) -> Attempt:
@@ -332,35 +339,35 @@ def _observe(attempt: Attempt, event: Event) -> Attempt:
     old = attempt.observations.get(new.measure)
     if old:
         new = replace(new if new.valid or not old.valid else old, count=old.count + 1)
-    return replace(attempt, observations={**attempt.observations, new.measure: new})
+    return _with(attempt, observations={**attempt.observations, new.measure: new})
 
 
 def _guard(attempt: Attempt, event: Event) -> Attempt:
     guard = Guard(event["sentence"], bool(event.get("late")), event.get("where", ""))
-    return replace(attempt, guards=(*attempt.guards, guard))
+    return _with(attempt, guards=(*attempt.guards, guard))
 
 
 def _artifact(attempt: Attempt, event: Event) -> Attempt:
     artifact = Artifact(event["name"], event["kind"], event.get("media", ""), event["blob"], event["size"])
-    return replace(attempt, artifacts=(*attempt.artifacts, artifact))
+    return _with(attempt, artifacts=(*attempt.artifacts, artifact))
 
 
 def _issue(attempt: Attempt, event: Event) -> Attempt:
     issue = Issue(event["severity"], event.get("phase", ""), event["code"], event["sentence"], event.get("detail", ""))
-    return replace(attempt, issues=(*attempt.issues, issue))
+    return _with(attempt, issues=(*attempt.issues, issue))
 
 
 def _changes(attempt: Attempt, event: Event) -> Attempt:
     record = ChangeRecord(event["stage"], event["blob"], event["counts"])
-    return replace(attempt, changes={**attempt.changes, record.stage: record})
+    return _with(attempt, changes={**attempt.changes, record.stage: record})
 
 
 def _kept(attempt: Attempt, event: Event) -> Attempt:
-    return replace(attempt, kept=Kept(event["path"], event["blob"], event["files"], event["size"]))
+    return _with(attempt, kept=Kept(event["path"], event["blob"], event["files"], event["size"]))
 
 
 def _finished(attempt: Attempt, event: Event) -> Attempt:
-    return replace(
+    return _with(
         attempt,
         state=_one_of(ENDED, event["state"]),
         outcome=_one_of(OUTCOMES, event["outcome"]) if event.get("outcome") else None,

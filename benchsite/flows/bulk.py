@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import connection, models
+
+from . import clean
 
 Row = Sequence[Any]
 
@@ -126,7 +127,7 @@ def _kind(field: Any) -> str:
 
 
 def _json(value: Any) -> Any:
-    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return None if value is None else clean.dumped(value)
 
 
 def _time(value: Any) -> Any:

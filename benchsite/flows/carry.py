@@ -34,7 +34,7 @@ def of_attempts(attempts: Iterable[Attempt]) -> Kinds:
     kinds: Kinds = {}
     for attempt in attempts:
         for digest in attempt.blobs():
-            kinds.setdefault(digest, "")
+            kinds.setdefault(_digest(digest), "")
         for digest in (r.changes for r in attempt.requests):
             if digest:
                 kinds[digest] = "changes"
@@ -43,6 +43,12 @@ def of_attempts(attempts: Iterable[Attempt]) -> Kinds:
         if attempt.kept:
             kinds[attempt.kept.blob] = "entries"
     return kinds
+
+
+def _digest(value: object) -> str:
+    if not (isinstance(value, str) and is_digest(value)):
+        raise JournalError(f"{str(value)[:80]!r} stands where a sha256 digest should.")
+    return value
 
 
 class Carrier:
@@ -56,9 +62,7 @@ class Carrier:
         """Bring the bytes of these digests and of those they speak of; gives all the run has not met before."""
         fresh: dict[str, None] = {}
         for digest, kind in kinds.items():
-            if not (isinstance(digest, str) and is_digest(digest)):
-                raise JournalError(f"{str(digest)[:80]!r} stands where a sha256 digest should.")
-            if digest not in self._done:
+            if _digest(digest) not in self._done:
                 fresh[digest] = None
                 if kind:
                     fresh.update(dict.fromkeys(self._nested(digest, kind)))

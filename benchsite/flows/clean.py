@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from datetime import UTC, datetime
@@ -16,8 +17,10 @@ MAX_INT = 2**63 - 1
 
 def text(value: Any, limit: int | None = None) -> str:
     """Replace NUL and lone surrogates; what is too long for its column ends with an ellipsis."""
-    found = value if isinstance(value, str) else "" if value is None else str(value)
-    if BAD.search(found):
+    if not value and (value is None or value == ""):
+        return ""
+    found = value if isinstance(value, str) else str(value)
+    if not found.isascii() or "\0" in found:  # ASCII is told by a flag of the string; most text ends here
         found = BAD.sub(INSTEAD, found)
     return found if limit is None or len(found) <= limit else found[: limit - 1] + "…"
 
@@ -44,10 +47,22 @@ def tree(value: Any) -> Any:
     return value
 
 
+def dumped(value: Any) -> str:
+    """Write a JSON value as text that both databases take; it is cleaned only where its text shows a need."""
+    try:
+        found = _dump(value)
+    except ValueError:
+        return _dump(tree(value))
+    return _dump(tree(value)) if "\\u0000" in found or "\\ud" in found else found
+
+
+_dump = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
 def dirty(value: Any) -> bool:
     """Tell whether cleaning would change a value, so that its row can be flagged."""
     if isinstance(value, str):
-        return BAD.search(value) is not None
+        return (not value.isascii() or "\0" in value) and BAD.search(value) is not None
     if isinstance(value, float):
         return not math.isfinite(value)
     if isinstance(value, dict):
@@ -57,7 +72,7 @@ def dirty(value: Any) -> bool:
 
 def number(value: Any) -> float | None:
     """Pass a finite number as a float; everything else is unknown."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if value is None or isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
         found = float(value)
@@ -77,6 +92,8 @@ def moment(value: Any) -> datetime | None:
     """Read a time; one without a zone is taken as UTC, one that cannot be read is unknown."""
     try:
         found = datetime.fromisoformat(value)
+        if found.tzinfo is UTC:
+            return found
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         return None

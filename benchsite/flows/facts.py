@@ -44,9 +44,11 @@ def unstarted(state: str, reason: str = "") -> tuple[Any, ...]:
 def trial_facts(tries: Sequence[Attempt], past: Sequence[Past] = (), unrun: tuple[str, str] | None = None) -> Any:
     """Give a trial's columns: the last attempt counts, what was spent sums over all of them in their order."""
     final = tries[-1]
-    spent = Usage()
-    for one in sorted((*past, *tries), key=lambda one: one.number):
-        spent += one.usage
+    spent = final.usage
+    if past or len(tries) > 1:
+        spent = Usage()
+        for one in sorted((*past, *tries), key=lambda one: one.number):
+            spent += one.usage
     state, reason = unrun or (final.state, final.reason)
     scored = state == "scored"
     record = final.changes.get("agent")
@@ -88,7 +90,7 @@ def attempt_row(trial: int, attempt: Attempt, measures: Measures) -> tuple[Any, 
         clean.text(attempt.fault, 20),
         clean.moment(attempt.started_at),
         clean.moment(attempt.finished_at),
-        clean.tree(attempt.phases),
+        attempt.phases,
         record_of(attempt, measures),
     )
 
@@ -113,10 +115,7 @@ def record_of(attempt: Attempt, measures: Measures) -> dict[str, Any]:
             if key not in measures
         ],
     }
-    cleaned: dict[str, Any] = clean.tree(
-        {name: part for name, part in record.items() if part not in (None, "", [], {})}
-    )
-    return cleaned
+    return {name: part for name, part in record.items() if part not in (None, "", [], {})}
 
 
 def _request(request: Any) -> dict[str, Any]:
