@@ -64,8 +64,6 @@ def _unfit(item: pytest.Function) -> Iterator[str]:
     name = item.originalname
     if inspect.iscoroutinefunction(item.obj) or inspect.isasyncgenfunction(item.obj):
         yield f"{name} is an async function; write scenarios as plain functions."
-    elif inspect.isgeneratorfunction(item.obj):
-        yield f"{name} yields; write scenarios as plain functions."
     callspec = getattr(item, "callspec", None)
     if callspec is not None and UNNAMED in callspec.id:
         yield f"A case of {name} has no id; name every parameter set with ids=[...] or pytest.param(..., id=...)."

@@ -105,6 +105,7 @@ class Server:
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
             self._become(job, pipe, parent)
+        keeper.collected(pid)  # of an orphan that had this number before
         self.children[pid] = Child(job, pipe, (pid, keeper._stat(str(pid))[1][1]))
 
     def _become(self, job: TrialJob, pipe: EventPipe, parent: int) -> NoReturn:
@@ -130,17 +131,23 @@ class Server:
                 kill_tree(pid)
 
     def _reap(self) -> None:
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
+        while (gone := self._gone()) is not None:
+            pid, status = gone
             child = self.children.pop(pid, None)
             if child is not None:
                 self._end_orphans()
                 child.pipe.end(pid, status)
+
+    def _gone(self) -> tuple[int, int] | None:
+        """Give a child that has ended. Ending a trial's orphans collects whatever died meanwhile, other trials too."""
+        for pid in self.children:
+            if (status := keeper.collected(pid)) is not None:
+                return pid, status
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        return (pid, status) if pid else None
 
     def _end_orphans(self) -> None:
         """What a dead trial left becomes a child of this process. A live trial keeps its own orphans."""
