@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from os.path import commonprefix
 
 from .limits import ISLAND, MARK_CHARS, MARK_SHARE, MARK_TOKENS, PAIR_PRODUCT, PAIR_SHARE
 
@@ -99,9 +100,17 @@ def _changed(left: list[str], right: list[str]) -> tuple[list[Extent], list[Exte
     new: list[Extent] = []
     for tag, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag != "equal":
-            old += [(a[i0], a[i1])] if i1 > i0 else []
-            new += [(b[j0], b[j1])] if j1 > j0 else []
+            same = _same_blanks("".join(left[i0:i1]), "".join(right[j0:j1]))
+            old += [(a[i0] + same, a[i1])] if a[i1] > a[i0] + same else []
+            new += [(b[j0] + same, b[j1])] if b[j1] > b[j0] + same else []
     return old, new
+
+
+def _same_blanks(old: str, new: str) -> int:
+    """Measure the blanks two stretches share at their head: of a deeper indent only the new blanks are marked."""
+    if old.strip() or new.strip():
+        return 0
+    return len(commonprefix((old, new)))
 
 
 def _starts(tokens: list[str]) -> list[int]:

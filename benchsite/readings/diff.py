@@ -99,6 +99,11 @@ class Changes:
         return tuple(Group(split_name(name), tuple(files)) for name, files in groupby(ordered, key=folder))
 
     @property
+    def paths(self) -> int:
+        """A moved file is one file and two paths."""
+        return len(self.files) + self.letters.get("R", 0)
+
+    @property
     def added(self) -> int:
         return sum(file.added or 0 for file in self.files)
 
@@ -151,7 +156,7 @@ def changes(user: Any, ulid: str, index: int, options: Options) -> Changes | Non
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
     joined = with_renames(found, lambda side: _bytes(side, shelf))
-    counts = _stage_counts(head)
+    counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
     return Changes(head, options, stages, tuple(_files(joined, shelf, options)), totals(joined), refused)
 
@@ -218,13 +223,6 @@ def _records(head: Head) -> dict[str, str]:
     if evaluation.get("blob"):
         found["evaluation"] = str(evaluation["blob"])
     return found
-
-
-def _stage_counts(head: Head) -> dict[str, int]:
-    """Count the files of each stage, from the counts that stand on the attempt."""
-    stages = head.record().get("changes") or {}
-    kinds = ("added", "modified", "deleted", "links")
-    return {name: sum(int((row.get("counts") or {}).get(kind) or 0) for kind in kinds) for name, row in stages.items()}
 
 
 def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], str]:

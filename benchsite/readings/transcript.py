@@ -21,6 +21,7 @@ from .trialhead import Head, find
 PAGE = 200
 FOLD_LINES = 16
 FOLD_CHARS = 1_600
+COMMANDS = frozenset({"command", "cmd", "script"})
 SHOW_CHARS = 64_000
 """A step's text beyond this is in the raw download only; the page says so."""
 
@@ -34,13 +35,22 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """One argument of a tool call; a command stands without its name. `long` values have lines of their own."""
+
+    name: str
+    value: tuple[str | Pill, ...]
+    long: bool
+
+
+@dataclass(frozen=True)
 class Shown:
     """One step, ready to be read. `head` is always visible; `text` waits in a fold where `folded` says its size."""
 
     step: Step
     request: int
     text: tuple[Line, ...]
-    arguments: str
+    arguments: tuple[Argument, ...]
     folded: str
     peek: str
     cut: int
@@ -190,15 +200,16 @@ def _lines(terminal: Terminal) -> tuple[Line, ...]:
     return tuple(Line(part, stretch.classes) for stretch in terminal.stretches for part in split(stretch.text))
 
 
-def _arguments(step: Step) -> str:
-    """Write a tool call's arguments as a person would: a lone command as it is, all else as indented JSON."""
+def _arguments(step: Step) -> tuple[Argument, ...]:
+    """Write a tool call's arguments as a person would: texts as they are, all else as JSON."""
     given = step.arguments
     if given is None:
-        return ""
-    if isinstance(given, dict) and len(given) == 1:
-        (value,) = given.values()
-        if isinstance(value, str):
-            return value[:SHOW_CHARS]
-    if isinstance(given, str):
-        return given[:SHOW_CHARS]
-    return json.dumps(given, indent=2, ensure_ascii=False, default=str)[:SHOW_CHARS]
+        return ()
+    pairs = given.items() if isinstance(given, dict) else [("", given)]
+    return tuple(_argument(str(name), value) for name, value in pairs)
+
+
+def _argument(name: str, value: Any) -> Argument:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    alone = name in COMMANDS
+    return Argument("" if alone else name, tuple(split(text[:SHOW_CHARS])), alone or "\n" in text or len(text) > 80)

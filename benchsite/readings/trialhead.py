@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Case, Count, OuterRef, Subquery, Value, When
+
+from benchsite.artifacts.models import Artifact
 from benchsite.diffs.files import Changed
 from benchsite.runs.models import Attempt, Run, Trial
 from runner.faults import FAULTS
@@ -58,14 +61,20 @@ class Head:
         return sorted(self.trial.cell.subject.axes.items())
 
     @property
-    def changed_files(self) -> int | None:
-        counts = (self.trial.added, self.trial.modified, self.trial.deleted)
-        return None if None in counts else sum(n or 0 for n in counts)
+    def changed_paths(self) -> int | None:
+        """Count what the agent's record lists, links too; None where there is no record."""
+        return self.stage_counts().get("agent") if self.trial.changes else None
 
     @property
     def fault_sentence(self) -> str:
         known = FAULTS.get(self.trial.fault)
         return known.sentence if known else ""
+
+    def stage_counts(self) -> dict[str, int]:
+        """Count the changed paths of each stage, from the counts that stand on the attempt."""
+        stages = self.record().get("changes") or {}
+        kinds = ("added", "modified", "deleted", "links")
+        return {name: sum(int((row.get("counts") or {}).get(k) or 0) for k in kinds) for name, row in stages.items()}
 
     def record(self, number: int | None = None) -> dict[str, Any]:
         """Give an attempt's own record (replay's JSON): the numbered one's, else the last one's."""
@@ -81,7 +90,9 @@ def find(user: Any, ulid: str, index: int) -> Head | None:
     """Find a trial of a run the reader may see; None whether it is forbidden or absent."""
     seen = Run.objects.visible_to(user).filter(ulid=ulid)
     related = ("run__bench", "run__version", "cell__subject", "scenario", "case")
-    trial = Trial.objects.filter(run__in=seen, index=index).select_related(*related).first()
+    attached = Artifact.objects.filter(trial=OuterRef("pk")).order_by().values("trial").annotate(n=Count("pk"))
+    trials = Trial.objects.filter(run__in=seen, index=index).select_related(*related)
+    trial = trials.annotate(attached=Subquery(attached.values("n"))).first()
     if trial is None:
         return None
     slot = list(
@@ -97,15 +108,16 @@ def find(user: Any, ulid: str, index: int) -> Head | None:
         previous=index - 1 if index > 0 else None,
         following=index + 1 if index < last else None,
         next_unsolved=_next_unsolved(trial),
-        artifacts=trial.artifacts.count(),
+        artifacts=trial.attached or 0,
     )
 
 
 def _next_unsolved(trial: Trial) -> int | None:
     """Find the next trial in the run that has something to look into; after the last comes the first again."""
-    later = Trial.objects.filter(run=trial.run, state="scored", outcome="unsolved").exclude(index=trial.index)
-    after = later.filter(index__gt=trial.index).order_by("index").values_list("index", flat=True).first()
-    return after if after is not None else later.order_by("index").values_list("index", flat=True).first()
+    unsolved = Trial.objects.filter(run=trial.run, state="scored", outcome="unsolved").exclude(index=trial.index)
+    before = Case(When(index__gt=trial.index, then=Value(0)), default=Value(1))
+    found: int | None = unsolved.order_by(before, "index").values_list("index", flat=True).first()
+    return found
 
 
 def totals(changes: tuple[Changed, ...]) -> dict[str, int]:

@@ -60,7 +60,8 @@ class Sheet:
             old, new = self._cells("L", row.old, "", text), self._cells("R", row.new, "", text)
             return f"<tr>{old}{new}</tr>"
         changed = row.kind != "equal"
-        return f'<tr class="{row.kind[0] if changed else "w"}">{self._side("L", row.old, changed)}{self._side("R", row.new, changed)}</tr>'
+        old, new = self._side("L", row.old, changed), self._side("R", row.new, changed)
+        return f'<tr class="{row.kind[0] if changed else "w"}">{old}{new}</tr>'
 
     def _side(self, letter: str, cell: Cell | None, changed: bool) -> str:
         if cell is None:

@@ -69,7 +69,7 @@ def _safe_name(name: str) -> str:
 
 
 def _tabs(head: Head, here: str) -> list[dict[str, Any]]:
-    counts = {"changes": head.changed_files, "artifacts": head.artifacts}
+    counts = {"changes": head.changed_paths, "artifacts": head.artifacts}
     notes = {"workspace": "kept" if head.trial.kept else ""}
     return [
         {
