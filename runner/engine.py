@@ -9,13 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .blobs import BlobStore
 from .executor import LocalExecutor
 from .faults import fault
 from .jobs import Executor, TrialJob, trial_seed
-from .journal import MANIFEST, Event, Journal, read_events
+from .journal import MANIFEST, Event, Journal, now, read_events
 from .manifest import Manifest
 from .replay import Attempt, Folding, RunResult, fold
 from .scheduling import Cells, Pending, Spending, may_retry, pending, retries_of
+from .settling import Settler
 
 __all__ = ["Executor", "LocalExecutor", "TrialJob", "drive"]
 
@@ -82,15 +84,15 @@ class Drive:
             raise self.failure
 
     def _bury_lost(self) -> None:
-        """Attempts that were running when the runner died get their last word now."""
+        """Attempts that were running when the runner died get their last word now, and their worlds are put away."""
+        settler = Settler(self.run_dir, self.manifest, BlobStore(self.run_dir.parent.parent / "blobs"))
         for trial in self.before.trials:
             last = trial.final
             if last is not None and last.finished_at is None:
-                self.tell(
-                    "trial.finished", trial=last.trial, attempt=last.number, state=fault("lost").state, outcome=None,
-                    fault="lost", phase=None, reason="The runner ended before this trial did.", seconds=None,
-                    flags=list(last.flags), usage=None, headline=None,
-                )  # fmt: skip
+                ended = _lost(last)
+                for event in settler.settle(TrialJob(self.run_dir, last.trial, last.number, 0), ended):
+                    self._tell(event)
+                self._tell(ended)
 
     def _watch(self, threads: list[threading.Thread]) -> None:
         """Wait for the workers. Ctrl-C that reaches this thread cancels; a second one leaves at once."""
@@ -192,3 +194,12 @@ class Drive:
                 self.spending.add(ended)
         self.journal.sync()
         return ended
+
+
+def _lost(attempt: Attempt) -> Event:
+    row = fault("lost")
+    return {
+        "type": "trial.finished", "at": now(), "trial": attempt.trial, "attempt": attempt.number, "state": row.state,
+        "outcome": None, "fault": row.code, "phase": None, "reason": "The runner ended before this trial did.",
+        "seconds": None, "flags": list(attempt.flags), "usage": None, "headline": None,
+    }  # fmt: skip
