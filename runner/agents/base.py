@@ -117,11 +117,12 @@ def how_it_ended(done: Ended) -> tuple[str, ...]:
     return () if done.exit_code == 0 else ("exit_code",)
 
 
-def never_started(program: str, done: Ended, stdout: Path) -> tuple[str, str] | None:
+def never_started(program: str, done: Ended, stdout: Path, stderr: Path) -> tuple[str, str] | None:
     """126 and 127 without a word of output are how a shell or an environment says that there was nothing to run."""
     if done.timed_out or done.exit_code not in (126, 127) or (stdout.exists() and stdout.stat().st_size):
         return None
-    return "boot", f"The program {program!r} could not be started (exit code {done.exit_code})."
+    said = last_line(tail(stderr))
+    return "boot", f"{program!r} could not be started (exit code {done.exit_code}){': ' + said if said else '.'}"
 
 
 def asked(ask: Ask) -> Step:

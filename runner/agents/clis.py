@@ -15,6 +15,8 @@ from runner.transcript import json_lines, shorten
 from .base import Ask, Ended, Probe, base_pin, host_of, last_line, tail, variables
 
 MAX_LINE = 16 << 20
+MAX_BYTES = 256 << 20
+_ENDS = ("result", "turn.", "error")
 NO_KEY = "none"
 """What stands for a key at an endpoint of the bench's own that asks for none."""
 
@@ -79,9 +81,14 @@ def v1_url(url: str) -> str:
 
 
 def events(stdout: Path) -> Iterator[dict[str, Any]]:
-    if stdout.exists():
-        with stdout.open("rb") as file:
-            yield from (row for row in json_lines(file, MAX_LINE) if isinstance(row.get("type"), str))
+    """Give the events of an output; of one beyond all measure only how it ended is told after the first MAX_BYTES."""
+    if not stdout.exists():
+        return
+    with stdout.open("rb") as file:
+        for row in json_lines(file, MAX_LINE):
+            kind = row.get("type")
+            if isinstance(kind, str) and (file.tell() <= MAX_BYTES or kind.startswith(_ENDS)):
+                yield row
 
 
 def silent(program: str, stderr: Path, done: Ended) -> tuple[str, str] | None:

@@ -75,7 +75,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     heard = told(events(stdout))
     if not heard.any:
-        fault = never_started("codex", done, stdout) or silent("Codex", stderr, done)
+        fault = never_started("codex", done, stdout, stderr) or silent("Codex", stderr, done)
         return Reading("", usage_of(heard, {}), [asked(ask)], fault, how_it_ended(done))
     fault, flag = _judge(ask, heard, done)
     flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))

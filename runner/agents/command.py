@@ -88,7 +88,7 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     """A plain program's output is its answer; what it spent is unknown."""
     assert isinstance(ask.spec, Command)
     text = reply_of(stdout)
-    fault = never_started(templates.split(ask.spec.template)[0], done, stdout)
+    fault = never_started(templates.split(ask.spec.template)[0], done, stdout, stderr)
     steps = [asked(ask), *([Step("assistant", "message", text)] if text else [])]
     return Reading(text, Usage(), steps, fault, how_it_ended(done))
 

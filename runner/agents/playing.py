@@ -13,7 +13,7 @@ from typing import Any
 from runner.replay import Usage
 from runner.transcript import Step, json_lines
 
-from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, interpreter, variables
+from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, interpreter, last_line, tail, variables
 
 PLAYER = Path(__file__).with_name("player.py")
 VERSION = "1"
@@ -45,8 +45,11 @@ def read_play(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     events = list(_events(stdout))
     said = [event["text"] for event in events if event["event"] == "say"]
     fault = None
-    if not events and not done.timed_out and done.exit_code != 0 and not stdout.exists():
-        fault = ("boot", "The player of scripted steps did not start.")
+    if not events and done.exit_code and not done.timed_out:  # whatever it does, it tells before it fails
+        fault = (
+            "boot",
+            f"The player of steps did not start: {last_line(tail(stderr)) or f'exit code {done.exit_code}'}",
+        )
     steps = [asked(ask), *(step for number, event in enumerate(events, 1) for step in _steps(number, event))]
     return Reading("\n".join(said), _usage(events), steps, fault, how_it_ended(done))
 

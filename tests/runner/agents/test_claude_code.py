@@ -164,6 +164,12 @@ def test_a_start_that_failed_says_what_it_said(desk: Make) -> None:
     assert reading.fault == ("boot", "Claude Code did not start: error: unknown option '--nonsense'")
 
 
+def test_of_an_output_beyond_all_measure_the_end_is_still_read(desk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.agents.clis.MAX_BYTES", 10)
+    reading = _read(desk(HERE), "fixes")
+    assert (reading.text, reading.usage.tokens_in, len(reading.steps)) == ("Done.", 1900, 1)
+
+
 def test_odd_events_never_break_the_reader(desk: Make) -> None:
     one = desk(HERE)
     rows: list[Any] = [

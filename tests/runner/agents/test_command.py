@@ -63,9 +63,10 @@ def test_a_program_that_is_not_there_is_missing_before_a_run_and_a_boot_fault_wi
     spec = Command("no-such-agent-program --flag")
     with pytest.raises(AgentMissing, match="'no-such-agent-program'"):
         command.probe(spec, {})
-    reading, _ = desk(spec).request()
+    reading, _ = desk(Command("env no-such-agent-program")).request()
     assert reading.fault is not None
     assert reading.fault[0] == "boot"
+    assert "no-such-agent-program" in reading.fault[1]
 
 
 def test_a_program_that_worked_and_then_ends_with_127_did_start(desk: Make) -> None:

@@ -11,9 +11,12 @@ import pytest
 from runner import steps
 from runner.agents import scripted
 from runner.agents.player import as_json
-from runner.definition import Scripted
+from runner.definition import Network, Scripted
+from runner.environments import choose
+from runner.environments.base import Needs
+from runner.worlds.places import Place
 
-from .asking import Desk
+from .asking import Desk, Done
 
 Make = Callable[..., Desk]
 
@@ -138,3 +141,30 @@ def test_names_and_texts_of_any_kind_reach_the_world(desk: Make) -> None:
     one = desk(Scripted([steps.write("ä ö/naïve '\".txt", "snow ☃\n"), steps.say("☃")]))
     assert one.request()[0].text == "☃"
     assert (one.world / "ä ö" / "naïve '\".txt").read_text(encoding="utf-8") == "snow ☃\n"
+
+
+def test_a_player_that_cannot_start_is_a_boot_fault(desk: Make) -> None:
+    one = desk(Scripted([]))
+    (one.root / "none.err").write_text("python: can't open file 'player.py'\n")
+    (one.root / "none.out").write_text("")
+    reading = one.read(one.root / "none.out", Done(2), one.root / "none.err")
+    assert reading.fault is not None
+    assert reading.fault[0] == "boot"
+    assert "can't open file" in reading.fault[1]
+
+
+def test_a_timed_out_loop_is_ended_whole_by_the_environment(desk: Make, tmp_path: Path) -> None:
+    one = desk(Scripted([steps.loop()]))
+    place = Place(tmp_path / "place")
+    place.tmp.mkdir()
+    session = choose("local", "none", Network()).open(place, Needs())
+    try:
+        call = one.module.invoke(one.ask("Go."))
+        stdout = one.out / "loop.out"
+        done = session.exec(call.argv, env=call.env, stdout=stdout, stderr=one.out / "loop.err", timeout=2)
+        assert done.timed_out
+        pids = _pids(stdout)
+        assert len(pids) == 3
+        assert [pid for pid in pids if Path(f"/proc/{pid}").exists() and _state(pid) != "Z"] == []
+    finally:
+        session.close()
