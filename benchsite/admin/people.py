@@ -1,0 +1,31 @@
+"""Accounts, groups and tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.http import HttpRequest
+
+from benchsite.accounts.models import Token, User
+
+from .base import LookOnly
+
+admin.site.site_header = admin.site.site_title = "Benchsite"
+admin.site.index_title = "Administration"
+
+admin.site.register(User, UserAdmin)
+
+
+@admin.register(Token)
+class TokenAdmin(LookOnly):
+    """A token is made on its owner's page and can only be revoked here; nobody sees its key again."""
+
+    list_display = ("name", "user", "hint", "scopes", "created_at", "expires_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("name", "user__username")
+    fields = ("name", "user", "hint", "scopes", "created_at", "expires_at", "last_used_at")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.is_superuser
