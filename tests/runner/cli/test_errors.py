@@ -74,11 +74,16 @@ def test_skipped_trials_need_no_second_try(tmp_path: Path) -> None:
     assert (done["counts"], done["exit_code"]) == ({"skipped": 4}, 0)
 
 
-def test_with_json_only_the_object_is_on_stdout(tmp_path: Path) -> None:
-    done = benchsite("run", make_bench(tmp_path / "b"), "--json")
-    assert done.stdout.startswith("{")
-    assert done.stdout.endswith("}\n")
-    assert "2 agents x 1 scenario" in done.stderr
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    bench = make_bench(tmp_path_factory.mktemp("ran") / "b")
+    return bench, benchsite("run", bench, "--json")
+
+
+def test_with_json_only_the_object_is_on_stdout(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    assert ran[1].stdout.startswith("{")
+    assert ran[1].stdout.endswith("}\n")
+    assert "2 agents x 1 scenario" in ran[1].stderr
 
 
 def test_help_needs_nothing_heavy() -> None:
@@ -89,11 +94,9 @@ def test_help_needs_nothing_heavy() -> None:
     assert loaded.isdisjoint({"numpy", "scipy", "rich", "pytest", "django", "hypothesis"})
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
-    bench = make_bench(tmp_path / "b")
-    benchsite("run", bench, "--trials", 1)
+def test_a_reader_that_has_seen_enough_is_no_error(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     result = subprocess.Popen(
-        command_line("result", bench, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        command_line("result", ran[0], "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     )
     assert result.stdout is not None
     assert result.stderr is not None
@@ -102,8 +105,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert result.wait(timeout=60) == 0
 
 
-def test_a_terminal_that_knows_only_ascii_gets_escapes(tmp_path: Path) -> None:
-    bench = make_bench(tmp_path / "b")
-    done = benchsite("run", bench, "--trials", 1, PYTHONIOENCODING="ascii", LC_ALL="C")
+def test_a_terminal_that_knows_only_ascii_gets_escapes(ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    done = benchsite("result", ran[0], PYTHONIOENCODING="ascii", LC_ALL="C")
     assert done.returncode == 0, done.stderr
     assert "\\xb7" in done.stdout
