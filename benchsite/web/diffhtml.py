@@ -14,6 +14,7 @@ from benchsite.diffs.overlay import pieces
 from benchsite.diffs.rows import Cell, Fold, Row
 
 SIGNS = {"insert": "+", "delete": "−", "replace": ""}
+CARRIAGE_RETURN = '<span class="pill cr" title="U+000D CARRIAGE RETURN">␍</span>'
 NO_NEWLINE = "no newline at end of file"
 
 
@@ -128,9 +129,9 @@ def line(cell: Cell, ends: bool, shade: bool) -> str:
         cell = replace(cell, text=kept) if blanks else cell
     inner = "".join(_piece(piece.content, piece.css, piece.marked) for piece in pieces(cell))
     tail = f'<span class="blank">{blanks}</span>' if blanks else ""
-    return (
-        inner + tail + ('<span class="pill cr" title="U+000D CARRIAGE RETURN">␍</span>' if ends and cell.crlf else "")
-    )
+    end = CARRIAGE_RETURN if ends and cell.crlf else ""
+    # an empty cell would fall out of what a reader copies
+    return inner + tail + end or "<br>"
 
 
 def pill(found: Pill) -> str:

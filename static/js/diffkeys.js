@@ -9,7 +9,7 @@ export function bindKeys(root) {
     off.addEventListener("change", () => switchOff(off.checked));
   }
   root.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
     if (event.key === "?") list?.showModal();
     else if (!isOff()) act(root, event);
   });
@@ -48,12 +48,17 @@ function go(file) {
 }
 
 function change(root, step) {
-  const first = [...root.querySelectorAll(".diff tr")].filter((row) => isChange(row) && !isChange(row.previousElementSibling));
-  const eye = innerHeight * 0.32;
+  const first = [...root.querySelectorAll(".diff tr")].filter((row) => isChange(row) && !isChange(before(row)));
+  const eye = 100; // below the sticky head, with room for three lines of context
   const tops = first.map((row) => row.getBoundingClientRect().top);
   const place = step > 0 ? tops.findIndex((top) => top > eye + 4) : tops.findLastIndex((top) => top < eye - 4);
   if (place < 0) return;
   scrollBy({ top: tops[place] - eye });
+}
+
+// the row above, across the border of a chunk
+function before(row) {
+  return row.previousElementSibling ?? row.closest(".chunk")?.previousElementSibling?.querySelector("tr:last-child");
 }
 
 function isChange(row) {
