@@ -6,7 +6,6 @@ Axes: `model`; `config.a.b` become `-c a.b=value`; `env.NAME` go into the enviro
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,7 +68,7 @@ def _environment(ask: Ask) -> dict[str, str]:
 
 
 def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
-    return cli(spec).base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_ENDPOINT
+    return cli(spec).base_url or DEFAULT_ENDPOINT
 
 
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
