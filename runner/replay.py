@@ -3,196 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .errors import JournalError
-from .faults import COMPLETE, ENDED, OUTCOMES
+from .faults import ENDED, OUTCOMES
 from .journal import MANIFEST, Event, read_events
 from .manifest import Manifest, PlannedTrial
+from .records import (
+    Artifact,
+    Attempt,
+    ChangeRecord,
+    Guard,
+    Issue,
+    Kept,
+    Observation,
+    Request,
+    RunResult,
+    Trial,
+    Usage,
+    Value,
+)
 
-Value = bool | int | float | str | None
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What was spent. None is unknown, never 0; `estimated` marks a cost that nobody billed."""
-
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    tokens_cached: int | None = None
-    cost: float | None = None
-    model_calls: int | None = None
-    tool_calls: int | None = None
-    estimated: bool = False
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any] | None) -> Usage:
-        known = {key: value for key, value in (row or {}).items() if key in cls.__dataclass_fields__}
-        for value in known.values():
-            _number(value)
-        return cls(**known)
-
-    def to_json(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if value is not None and value is not False}
-
-    def __add__(self, other: Usage) -> Usage:
-        names = ("tokens_in", "tokens_out", "tokens_cached", "cost", "model_calls", "tool_calls")
-        sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in names}
-        return Usage(**sums, estimated=self.estimated or other.estimated)
-
-
-@dataclass(frozen=True)
-class Observation:
-    measure: str
-    value: Value
-    valid: bool = True
-    reason: str = ""
-    count: int = 1
-    """How many times it was observed; the last valid one counts."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """One `agent.request`: digests of prompt, reply text, normalised transcript, raw output and change record."""
-
-    number: int
-    prompt: str | None
-    text: str | None
-    exit_code: int | None
-    timed_out: bool
-    seconds: float
-    usage: Usage
-    transcript: str | None = None
-    output: str | None = None
-    changes: str | None = None
-
-
-@dataclass(frozen=True)
-class Artifact:
-    name: str
-    kind: str
-    media: str
-    blob: str
-    size: int
-
-
-@dataclass(frozen=True)
-class Issue:
-    severity: str
-    phase: str
-    code: str
-    sentence: str
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class Guard:
-    sentence: str
-    late: bool
-    where: str = ""
-
-
-@dataclass(frozen=True)
-class ChangeRecord:
-    """The blob (benchsite/changes/1) of one stage, `agent` or `evaluation`, and its counts:
-    added, modified, deleted, links, lines_added, lines_deleted."""
-
-    stage: str
-    blob: str
-    counts: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A kept workspace: its place below the run directory, the blob of its tree (benchsite/tree/1), files and bytes."""
-
-    path: str
-    blob: str
-    files: int
-    size: int
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One physical try at a planned trial. `state` is "running" while it has not ended."""
-
-    trial: int
-    number: int
-    state: str = "running"
-    outcome: str | None = None
-    fault: str | None = None
-    phase: str | None = None
-    reason: str = ""
-    started_at: str | None = None
-    finished_at: str | None = None
-    seconds: float | None = None
-    headline: float | None = None
-    phases: dict[str, float] = field(default_factory=dict)
-    observations: dict[str, Observation] = field(default_factory=dict)
-    requests: tuple[Request, ...] = ()
-    artifacts: tuple[Artifact, ...] = ()
-    issues: tuple[Issue, ...] = ()
-    guards: tuple[Guard, ...] = ()
-    changes: dict[str, ChangeRecord] = field(default_factory=dict)
-    kept: Kept | None = None
-    usage: Usage = Usage()
-    flags: tuple[str, ...] = ()
-
-    def blobs(self) -> Iterator[str]:
-        """Name every blob this attempt refers to directly."""
-        for request in self.requests:
-            digests = (request.prompt, request.text, request.transcript, request.output, request.changes)
-            yield from (digest for digest in digests if digest)
-        yield from (artifact.blob for artifact in self.artifacts)
-        yield from (record.blob for record in self.changes.values())
-        if self.kept:
-            yield self.kept.blob
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A planned trial and what became of it: the final attempt counts, cost sums over all of them."""
-
-    planned: PlannedTrial
-    state: str = "queued"
-    reason: str = ""
-    attempts: tuple[Attempt, ...] = ()
-
-    @property
-    def final(self) -> Attempt | None:
-        return self.attempts[-1] if self.attempts else None
-
-    @property
-    def usage(self) -> Usage:
-        total = Usage()
-        for attempt in self.attempts:
-            total += attempt.usage
-        return total
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """All of a run. `state`: running | finished | cancelled | interrupted; `stopped`: cell position to sentence."""
-
-    manifest: Manifest
-    trials: tuple[Trial, ...]
-    state: str
-    started_at: str | None = None
-    finished_at: str | None = None
-    stopped: dict[int, str] = field(default_factory=dict)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of trials by state; what stands at 0 is not listed."""
-        return dict(Counter(trial.state for trial in self.trials))
-
-    @property
-    def complete(self) -> bool:
-        return all(trial.state in COMPLETE for trial in self.trials)
+__all__ = [
+    "Artifact",
+    "Attempt",
+    "ChangeRecord",
+    "Folding",
+    "Guard",
+    "Issue",
+    "Kept",
+    "Observation",
+    "Request",
+    "RunResult",
+    "Trial",
+    "Usage",
+    "Value",
+    "attempts",
+    "fold",
+    "read",
+]
 
 
 class Folding:
@@ -299,10 +151,6 @@ def _number(value: Any) -> float | None:
     if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
         raise ValueError(f"{str(value)[:40]!r} is not a number")
     return value
-
-
-def _sum(a: float | None, b: float | None) -> Any:
-    return b if a is None else a if b is None else a + b
 
 
 def _with(attempt: Attempt, **changes: Any) -> Attempt:
