@@ -12,7 +12,8 @@ from runner.errors import JournalError
 
 BAD = re.compile("[\0\ud800-\udfff]")
 INSTEAD = "\ufffd"
-MAX_INT = 2**63 - 1
+MAX_INT = 2**48
+"""More than any honest count, and small enough that sums still fit a bigint column."""
 
 
 def text(value: Any, limit: int | None = None) -> str:
@@ -82,7 +83,7 @@ def number(value: Any) -> float | None:
 
 
 def whole(value: Any) -> int | None:
-    """Pass a whole number that a bigint column holds."""
+    """Pass a believable whole number; everything else is unknown."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if abs(value) <= MAX_INT else None

@@ -13,7 +13,7 @@ from runner.journal import decode
 from runner.replay import RunResult, fold
 from runner.statistics.rollup import Row, rows_of
 
-from . import projected
+from . import clean, projected
 from .curate import raise_revision
 from .ingest import read_manifest
 from .sources import Source
@@ -52,6 +52,8 @@ def _rows(run: Run, result: RunResult) -> Iterator[Row]:
             cell=cells[planned.cell],
             scenario=declared.scenarios[planned.scenario],
             case=declared.cases[planned.scenario, planned.case],
+            cost=clean.number(row.cost),
+            tokens=clean.whole(row.tokens),
         )
         yield named._replace(state=WITHDRAWN, fault=None, outcome=None) if index in withdrawn else named
 
