@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ class Usage:
     def from_json(cls, row: dict[str, Any] | None) -> Usage:
         known = {key: value for key, value in (row or {}).items() if key in cls.__dataclass_fields__}
         for value in known.values():
-            _number(value)
+            finite_number(value)
         return cls(**known)
 
     def to_json(self) -> dict[str, Any]:
@@ -193,3 +194,9 @@ class RunResult:
 
 def _sum(a: float | None, b: float | None) -> Any:
     return b if a is None else a if b is None else a + b
+
+
+def finite_number(value: Any) -> float | None:
+    if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
+        raise ValueError(f"{str(value)[:40]!r} is not a number")
+    return value

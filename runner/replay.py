@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from .records import (
     Trial,
     Usage,
     Value,
+    finite_number,
 )
 
 __all__ = [
@@ -147,12 +147,6 @@ def _one_of(known: Collection[str], word: str) -> str:
     return word
 
 
-def _number(value: Any) -> float | None:
-    if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
-        raise ValueError(f"{str(value)[:40]!r} is not a number")
-    return value
-
-
 def _with(attempt: Attempt, **changes: Any) -> Attempt:
     """Do what `dataclasses.replace` does, in a tenth of the time: a fold copies an attempt at every event."""
     copy = object.__new__(Attempt)
@@ -223,8 +217,8 @@ def _finished(attempt: Attempt, event: Event) -> Attempt:
         phase=event.get("phase"),
         reason=event.get("reason") or "",
         finished_at=event["at"],
-        seconds=_number(event.get("seconds")),
-        headline=_number(event.get("headline")),
+        seconds=finite_number(event.get("seconds")),
+        headline=finite_number(event.get("headline")),
         flags=tuple(event.get("flags", ())),
         usage=Usage.from_json(event["usage"]) if event.get("usage") else attempt.usage,
     )
