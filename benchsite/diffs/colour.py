@@ -71,6 +71,17 @@ def colours(lines: Sequence[str], name: str) -> tuple[tuple[Run, ...], ...] | No
     return tuple(_trusted(found, shown) for found, shown in zip(runs, lines, strict=True))
 
 
+def packed(lines: Sequence[str], name: str) -> list[str] | None:
+    """Colour lines for the cache: one string a line, since millions of small tuples cost more to load than to make."""
+    found = colours(lines, name)
+    return None if found is None else [" ".join(f"{start} {end} {css}" for start, end, css in line) for line in found]
+
+
+def unpack(line: str) -> tuple[Run, ...]:
+    words = line.split()
+    return tuple(zip(map(int, words[::3]), map(int, words[1::3]), words[2::3], strict=True))
+
+
 def too_much(lines: Sequence[str]) -> str:
     """Say why a file gets no colours, or ""."""
     if len(lines) > COLOUR_LINES:

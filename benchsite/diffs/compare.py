@@ -19,7 +19,7 @@ from .rows import Fold, Pages, Row, rows, unified
 
 Kind = Literal["text", "binary", "large", "absent", "plain"]
 """`plain` has no lines to show: links, devices, folders, mode changes and pure renames say all in facts."""
-FORMAT = 1
+FORMAT = 2
 EMPTY = Source(b"")
 
 
@@ -108,8 +108,8 @@ def _pages(path: str, side: Side | None, source: Source, cache: Cache) -> Pages:
     if not name or side is None:
         return bare
     key = ["colour", colour.ENGINE, FORMAT, side.sha256, name]
-    found = cache.get(key, lambda: colour.colours(bare.texts(), name))
-    return bare if found is None else replace(bare, colours=[tuple(map(tuple, line)) for line in found])
+    found = cache.get(key, lambda: colour.packed(bare.texts(), name))
+    return bare if found is None else replace(bare, colours=found)
 
 
 def _codes(change: Changed, old: Pages, new: Pages, options: Options, cache: Cache) -> tuple[Opcode, ...]:

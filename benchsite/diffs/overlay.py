@@ -22,19 +22,35 @@ class Piece:
 
 def pieces(cell: Cell) -> list[Piece]:
     """Cut a cell's text wherever a colour or a mark begins or ends; empty for an empty line."""
-    text = cell.text
-    dangerous = DANGEROUS.search(text) is not None
+    found = _marked(cell) if cell.marks else _coloured(cell.text, cell.colours)
+    if DANGEROUS.search(cell.text) is None:
+        return found
+    return [Piece(part, one.css, one.marked) for one in found for part in split(str(one.content))]
+
+
+def _coloured(text: str, colours: tuple[Run, ...]) -> list[Piece]:
+    found: list[Piece] = []
+    at, length = 0, len(text)
+    for start, end, css in colours:
+        if start >= length:
+            break
+        if start > at:
+            found.append(Piece(text[at:start]))
+        found.append(Piece(text[start:end], css))
+        at = end
+    return [*found, Piece(text[at:])] if at < length else found
+
+
+def _marked(cell: Cell) -> list[Piece]:
     found: list[Piece] = []
     colours, marks = list(reversed(cell.colours)), list(reversed(cell.marks))
-    for start, end in pairwise(_edges(len(text), cell.colours, cell.marks)):
+    for start, end in pairwise(_edges(len(cell.text), cell.colours, cell.marks)):
         while colours and colours[-1][1] <= start:
             colours.pop()
         while marks and marks[-1][1] <= start:
             marks.pop()
         css = colours[-1][2] if colours and colours[-1][0] <= start else ""
-        marked = bool(marks) and marks[-1][0] <= start
-        parts = split(text[start:end]) if dangerous else [text[start:end]]
-        found += [Piece(part, css, marked) for part in parts]
+        found.append(Piece(cell.text[start:end], css, bool(marks) and marks[-1][0] <= start))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .colour import Run
+from .colour import Run, unpack
 from .decode import Source
 from .limits import CUT_LINE
 from .lines import Opcode
@@ -15,7 +15,8 @@ from .words import Extent, marks, pairs
 MIN_FOLD = 4
 """Fewer unchanged lines than this are shown: the fold would take as much room."""
 Kind = Literal["equal", "replace", "delete", "insert"]
-Colours = Sequence[tuple[Run, ...]] | None
+Colours = Sequence[str] | None
+"""As `colour.packed` gives them: only the lines that are shown are unpacked."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Pages:
             number=index + 1,
             text=text[:CUT_LINE],
             marks=found,
-            colours=self.colours[index] if self.colours else (),
+            colours=unpack(self.colours[index]) if self.colours else (),
             crlf=self.crlf(index),
             unended=not self.ended(index),
             cut=len(text) if len(text) > CUT_LINE else 0,

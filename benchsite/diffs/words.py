@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from os.path import commonprefix
 
 from .limits import ISLAND, MARK_CHARS, MARK_SHARE, MARK_TOKENS, PAIR_PRODUCT, PAIR_SHARE
 
@@ -110,7 +109,8 @@ def _same_blanks(old: str, new: str) -> int:
     """Measure the blanks two stretches share at their head: of a deeper indent only the new blanks are marked."""
     if old.strip() or new.strip():
         return 0
-    return len(commonprefix((old, new)))
+    pairs = zip(old, new, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
 
 def _starts(tokens: list[str]) -> list[int]:

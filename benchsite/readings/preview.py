@@ -84,8 +84,8 @@ def _terminal(text: str, said: list[Fact]) -> Preview:
 def _text(pages: Pages, digest: str, name: str, said: list[Fact], cache: Cache) -> Preview:
     texts = pages.texts()
     lexer = colour.lexer_name(name, texts[0])
-    key = ["colour", colour.ENGINE, 1, digest, len(pages.source.data), lexer]
-    colours = cache.get(key, lambda: colour.colours(texts, lexer)) if lexer else None
+    key = ["colour", colour.ENGINE, 2, digest, len(pages.source.data), lexer]
+    colours = cache.get(key, lambda: colour.packed(texts, lexer)) if lexer else None
     dangers = sum(1 for _ in DANGEROUS.finditer("\n".join(texts)))
     if dangers:
         said = [*said, Fact("danger", f"{dangers:,} hidden or control characters, shown as marked names.")]
@@ -93,9 +93,7 @@ def _text(pages: Pages, digest: str, name: str, said: list[Fact], cache: Cache) 
         said = [*said, Fact("info", f"Text {pages.source.badge}.")]
     if len(texts) > CLICK_ROWS:
         said = [*said, Fact("warn", f"Only the first {CLICK_ROWS:,} of {len(texts):,} lines are shown.")]
-    shown = Pages(
-        pages.source, pages.raw, pages.unended, [tuple(map(tuple, row)) for row in colours] if colours else None
-    )
+    shown = Pages(pages.source, pages.raw, pages.unended, colours or None)
     return Preview(
         "text",
         tuple(said),

@@ -19,6 +19,4 @@ def artifact(request: HttpRequest, sha256: str) -> HttpResponse:
     if request.GET.get("raw"):
         return raw(request, found(artifacts.raw_by_digest(request.user, sha256)))
     page = found(artifacts.by_digest(request.user, sha256))
-    trail = [("Runs", None), (f"Blob {sha256[:8]}", None)]
-    context = {"page": page, "code": diffparts.code(page.preview), "crumbs": trail[1:]}
-    return private(render(request, "trial/blob.html", context))
+    return private(render(request, "trial/blob.html", {"page": page, "code": diffparts.code(page.preview)}))

@@ -15,6 +15,8 @@ from benchsite.diffs.rows import Cell, Fold, Row
 
 SIGNS = {"insert": "+", "delete": "−", "replace": ""}
 CARRIAGE_RETURN = '<span class="pill cr" title="U+000D CARRIAGE RETURN">␍</span>'
+SMALL_CHUNK = 40
+WIDTHS = (60, 80, 100, 120, 160, 240, 400)
 NO_NEWLINE = "no newline at end of file"
 
 
@@ -45,8 +47,9 @@ class Sheet:
             yield self._note(row)
 
     def _table(self, rows: list[str]) -> str:
-        size = min(100, -(-len(rows) // 10) * 10)
-        head = f'<div class="chunk c{size}"><table class="diff {self.sides} w{self.digits}">{self._columns()}<tbody>'
+        head = (
+            f'<div class="{_chunk(len(rows))}"><table class="diff {self.sides} w{self.digits}">{self._columns()}<tbody>'
+        )
         return head + "".join(rows) + "</tbody></table></div>"
 
     def _columns(self) -> str:
@@ -180,6 +183,17 @@ def _code_row(number: int, text: str) -> str:
     return f'<tr id="L{number}"><td class="ln"><a href="#L{number}">{number}</a></td><td>{text}</td></tr>'
 
 
+def _chunk(rows: int) -> str:
+    """Name a chunk's height, which a browser must know before it lays it out; small ones are laid out at once."""
+    return f"chunk c{min(100, round(rows, -1))}" if rows >= SMALL_CHUNK else "chunk"
+
+
+def width(rows: Iterable[Row | Fold]) -> str:
+    """Name the room the longest line needs where lines are not wrapped."""
+    cells = (cell for row in rows if isinstance(row, Row) for cell in (row.old, row.new) if cell)
+    longest = max((len(cell.text.expandtabs(4)) for cell in cells), default=0)
+    return f"m{next((size for size in WIDTHS if longest <= size), WIDTHS[-1])}"
+
+
 def _code_chunk(rows: list[str]) -> str:
-    size = min(100, -(-len(rows) // 10) * 10)
-    return f'<div class="chunk c{size}"><table class="code wrapped"><tbody>{"".join(rows)}</tbody></table></div>'
+    return f'<div class="{_chunk(len(rows))}"><table class="code wrapped"><tbody>{"".join(rows)}</tbody></table></div>'

@@ -39,6 +39,7 @@ class ShownFile:
     old_raw: str
     new_raw: str
     workspace: str
+    width: str
     map: list[tuple[float, float, str, str]] = field(default_factory=list)
 
 
@@ -62,6 +63,7 @@ def shown(file: FileDiff, head: Any, options: Options) -> ShownFile:
         old_raw=f"{url}&raw=old" if file.change.before and file.change.before.stored else "",
         new_raw=f"{url}&raw=new" if file.change.after and file.change.after.stored else "",
         workspace=_in_workspace(file, head),
+        width=diffhtml.width(file.rows) if options.wrap == "off" else "",
         map=marks,
     )
 

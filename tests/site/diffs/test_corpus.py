@@ -133,7 +133,7 @@ def test_a_huge_file_has_no_colours_and_says_why():
 
 def test_colours_survive_strings_over_several_lines():
     made = comparison(b'x = """\nnot = code\n"""\n', b'x = """\nnot = code at all\n"""\n', "a.py")
-    assert made.new.colours[1] == ((0, 17, "sd"),) or made.new.colours[1] == ((0, 17, "s"),)
+    assert made.new.cell(1).colours in [((0, 17, "sd"),), ((0, 17, "s"),)]
 
 
 def test_the_cache_gives_the_same_comparison(tmp_path):
