@@ -15,12 +15,11 @@ from .counts import DEFAULT_POLICY, SLOT_FIELDS, Counts
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import Board, MeasureFacts, board, headline_of, measures_of
-from .subjects import Axes, CellFacts, cells_of
+from .subjects import Axes, cells_of
 from .words import natural
 
 README_LIMIT = 256 << 10
 RUNS = 50
-POOLED = 50
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,9 @@ def bench_page(bench: Bench, runs: Any, policy: str = DEFAULT_POLICY) -> BenchPa
     latest = _latest(newest, runs)
     version = latest.version if latest else (newest[0].version if newest else None)
     measures = measures_of(list(version.measures.all())) if version else []
-    cohort = _cohort(latest, runs) if latest else []
-    axes, table = _board(cohort, headline_of(measures), policy)
+    cohort = _cohort(latest, newest) if latest else []
+    slots = _slots(cohort)
+    axes, table = _board(cohort, headline_of(measures), policy, slots)
     readme, note = _readme(version)
     return BenchPage(
         bench=bench,
@@ -76,22 +76,35 @@ def bench_page(bench: Bench, runs: Any, policy: str = DEFAULT_POLICY) -> BenchPa
         pooled=len({place.run for place in table.places}) if table else 0,
         runs=run_lines(newest),
         run_total=len(newest) if len(newest) < RUNS else runs.count(),
-        scenarios=_scenarios(version, latest),
+        scenarios=_scenarios(version, slots.get(latest.pk, []) if latest else []),
     )
 
 
 def _latest(newest: list[Run], runs: Any) -> Run | None:
-    accepted = (run for run in newest if run.verdict == Run.Verdict.ACCEPTED)
-    found: Run | None = next(accepted, None)
-    return found or (runs.counted().select_related("version").order_by("-id").first() if len(newest) == RUNS else None)
+    """The newest run that counts; past the list only where none on it does."""
+    accepted = next((run for run in newest if run.verdict == Run.Verdict.ACCEPTED), None)
+    if accepted is not None or len(newest) < RUNS:
+        return accepted
+    older: Run | None = runs.counted().select_related("version").order_by("-id").first()
+    return older
 
 
-def _cohort(latest: Run, runs: Any) -> list[Run]:
+def _cohort(latest: Run, newest: list[Run]) -> list[Run]:
     """Accepted runs that may stand in one table with the latest: the same definition under the same conditions."""
-    return list(runs.counted().filter(cohort=latest.cohort).order_by("-id")[:POOLED])
+    same = [run for run in newest if run.verdict == Run.Verdict.ACCEPTED and run.cohort == latest.cohort]
+    return same or [latest]
 
 
-def _board(runs: list[Run], headline: MeasureFacts | None, policy: str) -> tuple[Axes | None, Board | None]:
+def _slots(runs: list[Run]) -> dict[int, list[SlotFacts]]:
+    slots: dict[int, list[SlotFacts]] = defaultdict(list)
+    for run, *row in Slot.objects.filter(run__in=runs).values_list("run_id", *SLOT_FIELDS):
+        slots[run].append(SlotFacts(*row))
+    return slots
+
+
+def _board(
+    runs: list[Run], headline: MeasureFacts | None, policy: str, slots: dict[int, list[SlotFacts]]
+) -> tuple[Axes | None, Board | None]:
     if headline is None or not headline.pooled or not runs:
         return None, None
     cells = _newest_cells(runs)
@@ -99,7 +112,7 @@ def _board(runs: list[Run], headline: MeasureFacts | None, policy: str) -> tuple
     by_id = {cell.id: cell for cell in facts}
     of = {cell.run_id for cell in cells}
     standings = list(Standing.objects.filter(run__in=of, cell__in=by_id, policy=policy, measure__key=headline.key))
-    table = board(headline, policy, standings, by_id, _counts(of, by_id), one_run=len(of) == 1)
+    table = board(headline, policy, standings, by_id, _counts(slots), one_run=len(of) == 1)
     return axes, _named(table, {cell.pk: cell.run_id for cell in cells}, {run.pk: run for run in runs})
 
 
@@ -110,10 +123,11 @@ def _newest_cells(runs: list[Run]) -> list[Cell]:
     return list(seen.values())
 
 
-def _counts(runs: set[int], cells: dict[int, CellFacts]) -> dict[int, Counts]:
+def _counts(slots: dict[int, list[SlotFacts]]) -> dict[int, Counts]:
     counts: dict[int, Counts] = defaultdict(Counts)
-    for row in Slot.objects.filter(run__in=runs, cell__in=cells).values_list(*SLOT_FIELDS):
-        counts[row[0]].add(SlotFacts(*row))
+    for of_run in slots.values():
+        for slot in of_run:
+            counts[slot.cell].add(slot)
     return counts
 
 
@@ -133,13 +147,12 @@ def _readme(version: Version | None) -> tuple[str, str]:
         return "", str(error)
 
 
-def _scenarios(version: Version | None, latest: Run | None) -> tuple[ScenarioLine, ...]:
+def _scenarios(version: Version | None, slots: list[SlotFacts]) -> tuple[ScenarioLine, ...]:
     if version is None:
         return ()
     counts: dict[int, Counts] = defaultdict(Counts)
-    if latest:
-        for row in latest.slots.values_list(*SLOT_FIELDS):
-            counts[row[1]].add(SlotFacts(*row))
+    for slot in slots:
+        counts[slot.scenario].add(slot)
     rows = ScenarioVersion.objects.filter(version=version).select_related("scenario")
     lines = [ScenarioLine(r.scenario.slug, r.scenario.name, r.doc, counts[r.scenario_id]) for r in rows]
     return tuple(sorted(lines, key=lambda line: natural(line.slug)))

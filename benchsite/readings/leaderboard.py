@@ -9,9 +9,9 @@ from typing import Any
 
 from runner.statistics import POLICIES, words
 
-from .counts import Counts
+from .counts import DEFAULT_POLICY, Counts
 from .subjects import CellFacts
-from .words import bounds, count, figure, listed
+from .words import bounds, count, decimals, figure, fixed, listed
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,22 @@ class Board:
         """Those who stand exactly level with the best."""
         best = self.best
         return tuple(place for place in self.places[1:] if best and place.macro == best.macro)
+
+    def figure(self, place: Place) -> str:
+        """The pooled figure, with the decimals its column shares."""
+        return figure(place.macro, "bool") if self.measure.rate else fixed(place.macro, self._places)
+
+    def bounds(self, place: Place) -> str:
+        return bounds(place.lo, place.hi, rate=self.measure.rate, places=self._places)
+
+    @property
+    def _places(self) -> int:
+        return decimals(value for place in self.places for value in (place.macro, place.lo, place.hi))
+
+    @property
+    def counted(self) -> str:
+        """The policy a link from n must name: one that says nothing about this measure counts as scored/1 does."""
+        return DEFAULT_POLICY if self.note else self.policy
 
     @property
     def ranked(self) -> bool:

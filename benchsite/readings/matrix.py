@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .counts import Counts, Slot, total
 from .leaderboard import MeasureFacts
 from .subjects import Axes, CellFacts
-from .words import NONE, natural, number, ratio
+from .words import NONE, decimals, fixed, natural, ratio
 
 ROWS = 200
 SORTS = ("name", "rate", "spread")
@@ -55,6 +55,9 @@ class Matrix:
     total_rows: int
     first: int
     sort: str
+    places: int = 0
+    by_policy: bool = True
+    """Whether squares follow the counting policy; a measure that is no boolean headline counts scored trials."""
 
     @property
     def last(self) -> int:
@@ -82,6 +85,7 @@ class Values:
     def __init__(self, measure: MeasureFacts, tallies: Sequence[TallyRow]) -> None:
         self.measure = measure
         self.rows = {(row.cell, row.case): row for row in tallies}
+        self.places = decimals(row.figure for row in tallies)
 
     def of(self, cell: int, cases: Sequence[int]) -> list[TallyRow]:
         return [row for case in cases if (row := self.rows.get((cell, case)))]
@@ -134,6 +138,8 @@ def matrix(
         total_rows=len(rows),
         first=first,
         sort=sort,
+        places=values.places if values else 0,
+        by_policy=values is None,
     )
 
 
@@ -183,7 +189,7 @@ def _figure(slots: Sequence[Slot], counts: Counts, values: Values) -> Square:
     if values.measure.rate:
         k = values.sum(cell, cases)
         return Square(k / n if n else None, ratio(k, n), k, n, counts.planned, counts.errors, counts.excluded)
-    return Square(mean, number(mean), mean, n, counts.planned, counts.errors, counts.excluded)
+    return Square(mean, fixed(mean, values.places), mean, n, counts.planned, counts.errors, counts.excluded)
 
 
 def heads(axes: Axes, cells: Sequence[CellFacts]) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:

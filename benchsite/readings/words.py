@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 NONE = "–"
 STATE_WORDS: dict[str, str] = {
@@ -34,10 +35,12 @@ def percent(share: float | None) -> str:
     return f"{_half_up(share * 100)} %"
 
 
-def bounds(lo: float | None, hi: float | None, *, rate: bool = True) -> str:
+def bounds(lo: float | None, hi: float | None, *, rate: bool = True, places: int | None = None) -> str:
     """`[64–79]`, or nothing where there is no interval."""
     if lo is None or hi is None:
         return ""
+    if places is not None and not rate:
+        return f"[{fixed(lo, places)}–{fixed(hi, places)}]"
     return f"[{_half_up(lo * 100)}–{_half_up(hi * 100)}]" if rate else f"[{number(lo)}–{number(hi)}]"
 
 
@@ -50,6 +53,19 @@ def number(value: float | None) -> str:
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def decimals(values: Iterable[float | None]) -> int:
+    """How many decimals a column needs: three significant digits for its largest, none where all are whole."""
+    known = [abs(value) for value in values if value is not None]
+    if not known or all(value == int(value) for value in known) or max(known) >= 1000:
+        return 0
+    return max(0, 2 - math.floor(math.log10(max(known))))
+
+
+def fixed(value: float | None, places: int) -> str:
+    """A number of a column whose numbers share their decimals."""
+    return NONE if value is None else f"{value:,.{places}f}"
 
 
 def figure(value: float | None, kind: str) -> str:

@@ -13,9 +13,15 @@ TAGS = {
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 
 
-def markdown(text: str) -> SafeString:
-    """Images stay links: a page must not call on other hosts."""
-    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image").render(text)
+def markdown(text: str, *, below: int = 0) -> SafeString:
+    """`below` pushes headings down, for text that stands under a heading of the page. No image: a page must not call
+    on other hosts."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    tokens = parser.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + below)}"
+    made = parser.renderer.render(tokens, parser.options, {})
     schemes = {"http", "https", "mailto"}
     clean = nh3.clean(made, tags=TAGS, attributes=ATTRIBUTES, url_schemes=schemes, link_rel="nofollow noopener ugc")
     return mark_safe(clean)

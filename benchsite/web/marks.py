@@ -91,10 +91,8 @@ def bar(parts: list[tuple[str, int]], planned: int, words: str) -> SafeString:
     for kind, many in parts:
         width = many / planned * 100 if planned else 0
         if many:
-            shown = max(width, 1.5)
-            made.append(
-                format_html('<rect class="{}" x="{}%" width="{}%" height="8"/>', kind, f"{at:.4g}", f"{shown:.4g}")
-            )
+            place, wide = f"{at:.4g}", f"{max(width, 1.5):.4g}"
+            made.append(format_html('<rect class="{}" x="{}%" width="{}%" height="8"/>', kind, place, wide))
         at += width
     return format_html(
         '<svg class="bar" role="img" aria-label="{}"><rect class="rail" width="100%" height="8"/>{}</svg>',

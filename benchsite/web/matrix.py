@@ -8,10 +8,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
-from benchsite.readings.counts import Counts
+from benchsite.readings.counts import DEFAULT_POLICY, Counts
 from benchsite.readings.matrix import Matrix, Row, Square
 from benchsite.readings.subjects import CellFacts
-from benchsite.readings.words import STATE_WORDS, bounds, count, percent
+from benchsite.readings.words import STATE_WORDS, bounds, count, fixed, percent
 
 STEPS = 7
 HATCHED = "g0"
@@ -56,7 +56,8 @@ def _single(spans: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, int]]:
 
 def body(matrix: Matrix, policy: str) -> SafeString:
     scale, turned = colour_scale(matrix), matrix.measure.objective == "minimize"
-    rows = (_row(row, matrix, policy, scale, turned) for row in matrix.rows)
+    counted = policy if matrix.by_policy else DEFAULT_POLICY if matrix.measure.headline else ""
+    rows = (_row(row, matrix, counted, scale, turned) for row in matrix.rows)
     return SafeString("".join(rows))
 
 
@@ -93,7 +94,7 @@ def _square(
         return SafeString('<td class="g0" title="not planned">–</td>')
     pairs = [("cell", cell.key10), ("scenario", row.slug)]
     if square.n:
-        pairs.append(("counted", policy))
+        pairs.append(("counted", policy) if policy else ("state", "scored"))
     title = f"{row.name} × {cell.title}: {told(square)}"
     link = format_html('<a href="trials?{}" title="{}">{}</a>', urlencode(pairs), title, square.text)
     return format_html('<td class="{}">{}{}</td>', step(square.value, scale, turned=turned), link, _glyph(square))
@@ -117,11 +118,12 @@ def told(square: Square) -> str:
 
 
 def _margin(row: Row, matrix: Matrix, policy: str) -> SafeString:
-    if matrix.measure.rate:
+    if matrix.by_policy:
         return rate_text(row.counts, policy)
-    from benchsite.readings.words import figure
-
-    return format_html("{}", figure(row.value, "bool" if matrix.measure.type == "category" else "float"))
+    if matrix.measure.rate:
+        return format_html('<span class="rate">{}</span>', percent(row.value))
+    share = matrix.measure.type == "category"
+    return format_html("{}", percent(row.value) if share else fixed(row.value, matrix.places))
 
 
 def rate_text(counts: Counts, policy: str) -> SafeString:
@@ -133,8 +135,8 @@ def rate_text(counts: Counts, policy: str) -> SafeString:
 
 
 def foot(matrix: Matrix, policy: str) -> SafeString:
-    """Column rates; only where the headline is a rate, for other figures the leaderboard has them pooled rightly."""
-    if not matrix.measure.rate:
+    """Column rates; only for a boolean headline, other figures stand pooled on the leaderboard."""
+    if not matrix.by_policy:
         return SafeString("")
     pairs = zip(matrix.columns, matrix.cells, strict=True)
     cells = format_html_join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django import template
@@ -32,6 +33,7 @@ for name, function in {
     "coverage_words": formats.coverage_words,
     "axes": formats.axes,
     "markdown": markdown,
+    "readme": partial(markdown, below=2),
 }.items():
     register.filter(name, function)
 
@@ -90,6 +92,16 @@ def trials_url(ulid: str, **filters: Any) -> str:
 @register.simple_tag
 def run_url(ulid: str, **asked: Any) -> str:
     return links.run(ulid, **asked)
+
+
+@register.simple_tag
+def place_figure(board: Board, place: Place) -> str:
+    return board.figure(place)
+
+
+@register.simple_tag
+def place_bounds(board: Board, place: Place) -> str:
+    return board.bounds(place)
 
 
 @register.simple_tag

@@ -1,0 +1,129 @@
+"""Every number is a link to the trials behind it, and the list's count equals the number."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import urljoin
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+from django.urls import reverse
+
+from benchsite.flows.curate import withdraw_trial
+from benchsite.runs.models import Run, Standing
+from tests.make import make_curator
+
+Page = Callable[..., BeautifulSoup]
+Listed = Callable[[str], int]
+
+
+def links(soup: BeautifulSoup, address: str) -> Iterator[tuple[str, int]]:
+    """Give (address, number promised) of every link to a list of trials: of k/n, n is what is listed."""
+    for link in soup.select("main a[href*='trials']"):
+        found = re.fullmatch(r"(?:[\d.,]+/)?([\d,]+)(?:\s[!⊘])?", link.get_text(strip=True).replace("\xa0", " "))
+        if found and "trials.csv" not in str(link["href"]):
+            yield urljoin(address, str(link["href"])), int(found[1].replace(",", ""))
+
+
+def heading(soup: BeautifulSoup) -> int:
+    head = soup.select_one("h1")
+    assert head
+    return int(head.get_text().split()[0].replace(",", ""))
+
+
+@pytest.fixture
+def listed(client: Client) -> Callable[[str], int]:
+    """Give the count a list of trials states. Read from the text: these tests open lists by the hundred."""
+
+    def count(address: str) -> int:
+        found = re.search(r"<h1>([\d,]+) trials?</h1>", client.get(address).content.decode())
+        assert found, address
+        return int(found[1].replace(",", ""))
+
+    return count
+
+
+@pytest.mark.parametrize("query", ["", "?policy=errors-fail/1", "?measure=collateral", "?measure=approach"])
+def test_numbers_on_the_run_page_equal_their_lists(run: Run, page: Page, listed: Listed, query: str) -> None:
+    address = reverse("run", args=[run.ulid]) + query
+    numbers = dict(links(page(address), address))
+    assert len(numbers) >= 4
+    assert {link: listed(link) for link in numbers} == numbers
+
+
+def test_numbers_on_the_other_pages_equal_their_lists(run: Run, page: Page, listed: Listed) -> None:
+    cell = run.cells.first()
+    for address in (
+        "/",
+        reverse("bench", args=["acme", "demo"]),
+        reverse("bench_scenario", args=["acme", "demo", "fix_bug"]),
+        reverse("run_scenario", args=[run.ulid, "fix_bug"]),
+        reverse("run_scenario", args=[run.ulid, "fix_bug"]) + "?policy=errors-fail/1",
+        reverse("run_cell", args=[run.ulid, cell.key10]),
+    ):
+        numbers = dict(links(page(address), address))
+        assert numbers, address
+        assert {link: listed(link) for link in numbers} == numbers, address
+
+
+def test_numbers_still_agree_after_a_trial_is_withdrawn(run: Run, page: Page, listed: Listed) -> None:
+    solved = run.trials.filter(outcome="solved").first()
+    withdraw_trial(run, solved.index, by=make_curator(), reason="the judge was down")
+    address = reverse("run", args=[run.ulid])
+    numbers = dict(links(page(address), address))
+    assert {link: listed(link) for link in numbers} == numbers
+    assert listed(address + "trials?state=withdrawn") == 1
+
+
+def test_the_list_shows_as_many_rows_as_it_counts_and_pages_by_cursor(made: Callable[..., Run], page: Page) -> None:
+    run = made(cells=3, scenarios=8, trials=10, fates=False)
+    address = reverse("run_trials", args=[run.ulid])
+    seen: list[str] = []
+    following: str | None = address
+    while following:
+        soup = page(following)
+        assert heading(soup) == 240
+        seen += [row.th.get_text(strip=True) for row in soup.select("tbody tr") if row.th]
+        link = soup.select_one("a[rel=next]")
+        following = urljoin(address, str(link["href"])) if link else None
+    assert seen == [str(index) for index in range(240)]
+
+
+def test_filters_combine_and_can_be_dropped_one_by_one(run: Run, page: Page) -> None:
+    cell = run.cells.first()
+    address = reverse("run_trials", args=[run.ulid])
+    soup = page(address, state="scored", outcome="solved", cell=cell.key10, scenario="fix_bug")
+    expected = run.trials.filter(outcome="solved", cell=cell, scenario__slug="fix_bug", withdrawn=False).count()
+    assert heading(soup) == expected
+    without = {str(tag["href"]) for tag in soup.select("a.tag[title='Drop this filter']")}
+    assert f"?outcome=solved&cell={cell.key10}&scenario=fix_bug" in without
+    assert len(without) == 4
+
+
+def test_a_filter_that_matches_nothing_says_which(run: Run, page: Page) -> None:
+    soup = page(reverse("run_trials", args=[run.ulid]), state="queued")
+    assert "No trial matches state: queued" in soup.get_text(" ", strip=True)
+
+
+def test_the_csv_of_trials_has_the_rows_of_the_list(run: Run, client: Client) -> None:
+    text = client.get(reverse("run_trials_csv", args=[run.ulid]), {"state": "scored"}).content.decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == run.trials.filter(state="scored").count()
+    assert {row["state"] for row in rows} == {"scored"}
+
+
+def test_the_csv_of_the_leaderboard_has_unrounded_figures(run: Run, client: Client) -> None:
+    text = client.get(reverse("run_leaderboard_csv", args=[run.ulid])).content.decode()
+    rows = {row["cell"]: row for row in csv.DictReader(io.StringIO(text))}
+    for standing in Standing.objects.filter(run=run, policy="scored/1", measure__headline=True).select_related("cell"):
+        assert float(rows[standing.cell.name]["figure"]) == standing.macro
+        assert int(rows[standing.cell.name]["n"]) == standing.n
+
+
+def test_the_csv_of_the_matrix_has_a_row_for_each_square(run: Run, client: Client) -> None:
+    text = client.get(reverse("run_matrix_csv", args=[run.ulid])).content.decode()
+    assert len(list(csv.DictReader(io.StringIO(text)))) == 9

@@ -1,0 +1,201 @@
+"""What the pages say, and that they say it in few queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from benchsite.runs.models import Cell, Run
+from tests.make import make_user
+
+Page = Callable[..., BeautifulSoup]
+MOST = 12
+
+
+def addresses(run: Run) -> dict[str, str]:
+    cell = Cell.objects.filter(run=run).first()
+    assert cell
+    bench = [run.bench.owner, run.bench.name]
+    return {
+        "home": reverse("home"),
+        "benches": reverse("benches"),
+        "bench": reverse("bench", args=bench),
+        "bench_scenario": reverse("bench_scenario", args=[*bench, "fix_bug"]),
+        "runs": reverse("runs"),
+        "run": reverse("run", args=[run.ulid]),
+        "run_measure": reverse("run", args=[run.ulid]) + "?measure=collateral&policy=errors-fail/1",
+        "run_category": reverse("run", args=[run.ulid]) + "?measure=approach",
+        "trials": reverse("run_trials", args=[run.ulid]),
+        "scenario": reverse("run_scenario", args=[run.ulid, "fix_bug"]),
+        "cell": reverse("run_cell", args=[run.ulid, cell.key10]),
+        "upload": reverse("upload"),
+        "tokens": reverse("tokens"),
+    }
+
+
+@pytest.mark.parametrize("login", [False, True])
+def test_no_page_asks_more_than_twelve_queries(run: Run, client: Client, login: bool) -> None:
+    if login:
+        client.force_login(make_user(groups=("acme", "curators")))
+    asked = {}
+    for name, address in addresses(run).items():
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address)
+        asked[name] = len(queries)
+    assert {name: many for name, many in asked.items() if many > MOST} == {}
+
+
+def test_queries_do_not_grow_with_benches_and_runs(made: Callable[..., Run], client: Client) -> None:
+    made("one")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/")
+    for seed in (2, 3, 4):
+        made(str(seed), bench=f"acme/b{seed}", seed=seed)
+    with CaptureQueriesContext(connection) as many:
+        client.get("/")
+    assert len(many) == len(few)
+
+
+def test_an_empty_home_says_how_to_begin(db: None, page: Page) -> None:
+    text = page("/").get_text(" ", strip=True)
+    assert "Nothing has been uploaded yet" in text
+    assert "benchsite push RUN --to http://testserver" in text
+
+
+def test_home_shows_each_bench_with_its_best_subject(run: Run, page: Page) -> None:
+    row = page("/").select_one("table tbody tr")
+    assert row
+    words = row.get_text(" ", strip=True)
+    assert "demo" in words
+    assert "resolved" in words
+    assert f"{run.counts['scored']} / {run.counts['planned']}" in words
+
+
+def test_the_run_page_names_the_leader_and_where_it_loses(made: Callable[..., Run], page: Page) -> None:
+    run = made(cells=3, scenarios=6, trials=10, fates=False)
+    said = page(reverse("run", args=[run.ulid])).select_one(".verdict")
+    assert said
+    assert re.search(
+        r"careful leads: resolved \d+ % \[\d+–\d+\] over 60 counted trials", said.get_text(" ", strip=True)
+    )
+
+
+def test_the_matrix_has_a_square_for_each_scenario_and_cell(run: Run, page: Page) -> None:
+    table = page(reverse("run", args=[run.ulid])).select_one("#grid")
+    assert table
+    assert len(table.select("tbody tr")) == 3
+    assert all(len(row.select("td[class^=q], td.g0")) == 3 for row in table.select("tbody tr"))
+
+
+def test_nothing_counted_is_a_hatched_dash_and_never_a_zero(made: Callable[..., Run], page: Page) -> None:
+    run = made(cells=3, scenarios=3, trials=1)  # fewer trials than fates: none is left to be merely scored
+    table = page(reverse("run", args=[run.ulid])).select_one("#grid")
+    assert table
+    hatched = table.select("tbody td.g0")
+    assert hatched
+    assert {square.a.get_text() for square in hatched if square.a} == {"–"}
+
+
+def test_an_error_is_marked_as_an_error_and_left_out_of_the_figure(run: Run, page: Page) -> None:
+    soup = page(reverse("run", args=[run.ulid]))
+    notices = soup.select_one(".notices")
+    assert notices
+    assert "Errors are not failures of the subject" in notices.get_text()
+    assert "left out" in soup.select_one("#leaderboard").find_parent("section").get_text()  # type: ignore[union-attr]
+
+
+def test_the_policy_stands_in_the_address_and_changes_the_figure(run: Run, page: Page) -> None:
+    def board(**query: Any) -> str:
+        table = page(reverse("run", args=[run.ulid]), **query).select_one(".leaderboard")
+        assert table
+        return table.get_text(" ", strip=True)
+
+    scored, failing = board(), board(policy="errors-fail/1")
+    assert "Policy scored/1" in scored
+    assert "Policy errors-fail/1" in failing
+    assert scored.split("Mean over")[0] != failing.split("Mean over")[0]
+
+
+def test_few_trials_and_too_few_scenarios_are_said_in_words(made: Callable[..., Run], page: Page) -> None:
+    run = made(trials=3)
+    text = page(reverse("run", args=[run.ulid])).get_text(" ", strip=True)
+    assert "Few trials" in text
+    assert "Too few scenarios (3)" in text
+
+
+def test_an_isolation_of_none_is_said_on_the_run(run: Run, page: Page) -> None:
+    assert "Isolation: none." in page(reverse("run", args=[run.ulid])).get_text()
+
+
+def test_a_submitted_run_says_that_it_does_not_count(made: Callable[..., Run], client: Client) -> None:
+    member = make_user(groups=("acme",))
+    run = made(verdict="submitted", by=member)
+    client.force_login(member)
+    text = client.get(reverse("run", args=[run.ulid])).content.decode()
+    assert "until it is accepted, it counts on no leaderboard" in text
+    bench = client.get(reverse("bench", args=["acme", "demo"])).content.decode()
+    assert "No accepted run yet" in bench
+
+
+def test_the_bench_page_shows_readme_measures_and_leaders(run: Run, page: Page) -> None:
+    soup = page(reverse("bench", args=["acme", "demo"]))
+    assert soup.select_one(".prose em")
+    assert not soup.select_one(".prose script")
+    assert "Has the agent resolved the bug?" in soup.get_text()
+    assert len(soup.select(".leaderboard tbody tr")) == 3
+
+
+def test_the_scenario_page_has_the_source_and_a_mark_for_each_trial(run: Run, page: Page) -> None:
+    soup = page(reverse("run_scenario", args=[run.ulid, "fix_bug"]))
+    assert "agent.request" in soup.select_one("table.code").get_text()  # type: ignore[union-attr]
+    assert len(soup.select(".strip a")) == 30
+
+
+def test_the_cell_page_shows_what_was_really_applied(run: Run, page: Page) -> None:
+    cell = run.cells.first()
+    text = page(reverse("run_cell", args=[run.ulid, cell.key10])).get_text(" ", strip=True)
+    assert "1.4.0" in text
+    assert "scripted" in text
+
+
+def test_odd_questions_are_not_answered_silently(run: Run, client: Client) -> None:
+    base = reverse("run", args=[run.ulid])
+    for odd in ("?policy=all", "?sort=luck", "trials?state=failed", "trials?cell=0123456789", "trials?after=x"):
+        assert client.get(base + odd).status_code == 404, odd
+
+
+def test_every_page_has_one_h1_a_title_and_a_skip_link(run: Run, page: Page) -> None:
+    for name, address in addresses(run).items():
+        if name == "tokens":
+            continue
+        soup = page(address)
+        assert len(soup.select("h1")) == 1, name
+        assert soup.title, name
+        assert soup.select_one("a.skip[href='#main']"), name
+
+
+def test_nothing_on_a_page_breaks_the_content_policy(run: Run, page: Page) -> None:
+    for name, address in addresses(run).items():
+        if name == "tokens":
+            continue
+        soup = page(address)
+        assert not soup.select("[style], style, script:not([src])"), name
+        handlers = [tag for tag in soup.find_all(True) if any(key.startswith("on") for key in tag.attrs)]
+        assert not handlers, name
+
+
+def test_a_table_scrolls_in_its_own_frame_that_keys_can_reach(run: Run, page: Page) -> None:
+    frames = ["scroll", "code-box", "panel", "prose"]
+    for name, address in addresses(run).items():
+        tables = page(address).select("table") if name != "tokens" else []
+        assert all(table.find_parent(class_=frames) for table in tables), name
+        reached = [frame.get("tabindex") for table in tables if (frame := table.find_parent(class_="scroll"))]
+        assert set(reached) <= {"0"}, name
