@@ -33,7 +33,10 @@ def _database() -> str:
 
 
 def _blobs() -> str:
-    settings.BLOBS.mkdir(parents=True, exist_ok=True)
+    try:
+        settings.BLOBS.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"The folder of blobs cannot be made: {error.strerror}."
     return "" if os.access(settings.BLOBS, os.W_OK) else "The folder of blobs cannot be written."
 
 

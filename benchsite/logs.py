@@ -14,6 +14,11 @@ SHARED: list[Any] = [
 ]
 
 
+def _console() -> Any:
+    """Tracebacks stay plain: the rich ones print local variables, and among them may be a token."""
+    return structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+
+
 def logging_settings(level: str, format: str) -> dict[str, Any]:
     """Configure structlog, and give Django's LOGGING so that both kinds of loggers end in one format."""
     structlog.configure(
@@ -21,7 +26,7 @@ def logging_settings(level: str, format: str) -> dict[str, Any]:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
-    last = structlog.processors.JSONRenderer() if format == "json" else structlog.dev.ConsoleRenderer(colors=False)
+    last = structlog.processors.JSONRenderer() if format == "json" else _console()
     chain = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info, last]
     if format != "json":
         chain.pop(1)

@@ -40,6 +40,12 @@ def bench_visible(user: Any, prefix: str = "") -> Q:
     return seen | Q(**{f"{prefix}group__in": groups}) if groups else seen
 
 
+def join(user: Any, group: Any) -> None:
+    """Make an account a member; what was known of its groups is forgotten."""
+    group.user_set.add(user)
+    user.__dict__.pop("_benchsite_groups", None)
+
+
 def _groups(user: Any) -> dict[int, str]:
     if not hasattr(user, "_benchsite_groups"):
         user._benchsite_groups = dict(user.groups.values_list("pk", "name"))

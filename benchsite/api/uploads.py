@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django.http import HttpRequest
 from django.urls import reverse
-from ninja import Router, Schema
+from ninja import Router, Schema, Status
 from pydantic import Field
 
 from benchsite.flows import upload as uploads
@@ -14,7 +14,8 @@ from benchsite.flows import upload as uploads
 from .auth import Bearer
 
 router = Router(tags=["uploads"], auth=Bearer("upload"))
-RAW = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}}  # fmt: skip
+BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+RAW = {"requestBody": {"required": True, "content": BYTES}}
 
 
 class Announcement(Schema):
@@ -47,14 +48,14 @@ REFUSALS = {401: Refusal, 404: Refusal, 409: Refusal, 413: Refusal, 422: Refusal
 def announce(request: HttpRequest, body: Announcement) -> Any:
     """Say what the run consists of; the answer names the blobs that have to be sent."""
     upload, missing = uploads.announce(request.user, **body.dict())
-    return 201, Announced(upload=upload.key, missing=missing)
+    return Status(201, Announced(upload=upload.key, missing=missing))
 
 
 @router.put("/{key}/blobs/{sha256}", response={204: None, **REFUSALS}, openapi_extra=RAW, summary="Send a blob")
 def blob(request: HttpRequest, key: str, sha256: str) -> Any:
     """The body is the blob's bytes; they are read and hashed in full and refused when the digest is another."""
     uploads.receive(uploads.open_upload(key, request.user), sha256, cast(Any, request))
-    return 204, None
+    return Status(204, None)
 
 
 @router.post("/{key}/commit", response={200: Committed, **REFUSALS}, summary="Commit a run")

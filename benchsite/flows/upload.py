@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from benchsite.accounts.access import group_ids, is_curator
+from benchsite.accounts.access import group_ids, is_curator, join
 from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
@@ -210,7 +210,7 @@ def _take(upload: Upload) -> Run:
     run = take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE)
     if not known and run.bench.group is not None:
         with transaction.atomic():
-            run.bench.group.user_set.add(upload.by)
+            join(upload.by, run.bench.group)
     return run
 
 
