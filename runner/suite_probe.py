@@ -59,7 +59,8 @@ def _run(bench: Bench, environment: Environment, place: Place) -> SuiteRun:
 
     session = environment.open(place, Needs(programs=interpreter(), network=bench.network.evaluation))
     try:
-        return run_suite(session, bench.suite, sys.executable, place.out / "suite", bench.timeouts.suite, untouched=True)
+        out, limit = place.out / "suite", bench.timeouts.suite
+        return run_suite(session, bench.suite, sys.executable, out, limit, untouched=True)
     finally:
         session.close()
 

@@ -91,7 +91,7 @@ def lint(steps: Steps, have_npm: bool) -> None:
     steps.run("ruff format", PYTHON, "-m", "ruff", "format", "--check", ".")
     steps.run("mypy --strict runner", PYTHON, "-m", "mypy")
     templates = [str(path) for path in sorted((ROOT / "templates").rglob("*.html"))]
-    steps.run("djade", PYTHON, "-m", "djade", "--target-version", "5.2", "--check", *templates)
+    steps.run("djade", str(Path(PYTHON).with_name("djade")), "--target-version", "5.2", "--check", *templates)
     if have_npm:
         biome = str(NPM / "node_modules" / ".bin" / "biome")
         steps.run("biome", biome, "check", "--config-path=tests/npm", "static/css", "static/js")
@@ -120,7 +120,8 @@ def tests_on_postgres(steps: Steps) -> None:
     given = os.environ.get("BENCHSITE_TEST_POSTGRES")
     with nullcontext(given) if given else servers.postgres() as url:
         env = {"BENCHSITE_DATABASE_URL": str(url)}
-        command = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "tests/site", "-m", "not perf"]
+        where = ["tests/site", "tests/browser", "-m", "not perf"]
+        command = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", *where]
         steps.run("tests (PostgreSQL)", *command, env=env, quiet=False)
 
 
