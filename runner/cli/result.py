@@ -6,7 +6,7 @@ from typing import Any
 from runner import replay
 
 from .places import find_run
-from .terminal import clean, console, plural, print_json, text
+from .terminal import console, plural, print_json, text
 
 OUTCOMES = ("solved", "unsolved", "measured")
 
@@ -48,7 +48,7 @@ def _table(made: dict[str, Any]) -> Any:
         table.add_column(text(name), overflow="fold")
     for measure in made["measures"]:
         table.add_column(text(measure["label"] or measure["key"]), overflow="fold")
-    table.add_column("n", justify="right")
+    table.add_column("scored", justify="right")
     table.add_column("left out", overflow="fold")
     for cell in made["cells"]:
         names = [cell["axes"].get(axis, "") for axis in varying] or [cell["cell"]]
@@ -93,12 +93,19 @@ def _bound(value: float, rate: bool) -> str:
     return f"{value * 100:.0f}" if rate else f"{value:.4g}"
 
 
+def _cautions(made: dict[str, Any]) -> list[str]:
+    """Say each word of caution once, with the measures it is about."""
+    about: dict[str, list[str]] = {}
+    for key in (measure["key"] for measure in made["measures"]):
+        notes = {note for cell in made["cells"] for note in cell["measures"][key].get("note", "").split("; ") if note}
+        for note in sorted(notes):
+            about.setdefault(note, []).append(key)
+    return [f"{note}: {', '.join(keys)}." for note, keys in about.items()]
+
+
 def _footnotes(made: dict[str, Any]) -> list[str]:
     policy = made["policy"]
-    lines = [f"{policy['name']}: {policy['sentence']}"]
-    for key in (measure["key"] for measure in made["measures"]):
-        notes = {cell["measures"][key].get("note", "") for cell in made["cells"]} - {""}
-        lines += [f"{clean(key)}: {note}." for note in sorted(notes)]
+    lines = [f"{policy['name']}: {policy['sentence']}", *_cautions(made)]
     lines += [f"{cell['cell']}: {cell['stopped']}" for cell in made["cells"] if cell["stopped"]]
     for key, seen in made["coverage"].items():
         if seen["invalid"] or seen["missing"].get("not_observed"):

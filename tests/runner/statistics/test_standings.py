@@ -108,7 +108,7 @@ def test_a_measure_without_a_worst_stays_over_scored_trials_and_says_so() -> Non
     rows = [make_row(values={"files": 8.0}), make_row(number=2, state="run_error", fault="protocol")]
     figures = pooled(rows, FILES, "errors-fail/1")[0]
     assert (figures.macro, figures.n) == (8.0, 1)
-    assert figures.note.startswith("files declares no worst=")
+    assert figures.note.startswith("no worst= declared")
 
 
 @pytest.mark.parametrize(
