@@ -10,7 +10,8 @@ from .matrix import Matrix, Row, Square
 from .subjects import CellFacts
 from .words import listed
 
-PANELS = 24
+MARKS = 100
+"""About so many lines are drawn at first, whatever the shape of the matrix."""
 LINES = 8
 
 
@@ -46,7 +47,7 @@ def breakdown(table: Board, grid: Matrix, *, every: bool = False) -> Breakdown:
     order = [place.cell for place in table.places] or list(grid.cells)
     shown = order[:LINES]
     columns = {cell.id: position for position, cell in enumerate(grid.cells)}
-    rows = grid.rows if every else grid.rows[:PANELS]
+    rows = grid.rows if every else grid.rows[: max(4, MARKS // max(1, len(shown)))]
     panels = tuple(_panel(row, shown, columns, grid.measure) for row in rows)
     sentence = wins_and_losses(table, grid.rows, columns)
     return Breakdown(panels, sentence, _scale(grid), grid.total_rows - len(rows), len(order) - len(shown))

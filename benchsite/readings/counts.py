@@ -29,10 +29,12 @@ class Counts:
     seconds: float | None = None
     tokens: int | None = None
 
-    def add(self, slot: Slot) -> None:
+    def add(self, slot: Slot | Counts) -> None:
         self.planned += slot.planned
-        self.states.update(slot.states)
-        self.faults.update(slot.faults)
+        for state, many in slot.states.items():  # by hand: pages add thousands, and Counter.update is slow on mappings
+            self.states[state] += many
+        for fault, many in slot.faults.items():
+            self.faults[fault] += many
         self.cost = plus(self.cost, slot.cost)
         self.seconds = plus(self.seconds, slot.seconds)
         self.tokens = plus(self.tokens, slot.tokens)
@@ -91,7 +93,7 @@ def read_slots(query: Any) -> list[Slot]:
     return [Slot(*row) for row in query.order_by("id").values_list(*SLOT_FIELDS)]
 
 
-def total(slots: Iterable[Slot]) -> Counts:
+def total(slots: Iterable[Slot | Counts]) -> Counts:
     counts = Counts()
     for slot in slots:
         counts.add(slot)

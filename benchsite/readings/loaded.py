@@ -74,7 +74,7 @@ class Loaded:
 
     @cached_property
     def total(self) -> Counts:
-        return total(self.slots)
+        return total(self.by_cell.values())
 
     def values_of(self, measure: MeasureFacts) -> Values:
         """Figures of any measure from tallies. The boolean headline is counted from slots instead, with its policy."""

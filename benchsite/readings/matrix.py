@@ -116,16 +116,15 @@ def matrix(
     cells: Sequence[CellFacts],
     scenarios: Mapping[int, tuple[str, str]],
     slots: Sequence[Slot],
+    by_cell: Mapping[int, Counts],
     values: Values | None,
     *,
     sort: str = "name",
     first: int = 1,
 ) -> Matrix:
     grid: dict[tuple[int, int], list[Slot]] = defaultdict(list)
-    columns: dict[int, Counts] = defaultdict(Counts)
     for slot in slots:
         grid[slot.scenario, slot.cell].append(slot)
-        columns[slot.cell].add(slot)
     rows = [_row(pk, slug, name, grid, cells, policy, values) for pk, (slug, name) in scenarios.items()]
     rows.sort(key=_sorting(sort))
     return Matrix(
@@ -133,8 +132,8 @@ def matrix(
         cells=tuple(cells),
         heads=heads(axes, cells),
         rows=tuple(rows[first - 1 : first - 1 + ROWS]),
-        columns=tuple(columns[cell.id] for cell in cells),
-        all=total(slots),
+        columns=tuple(by_cell.get(cell.id, Counts()) for cell in cells),
+        all=total(by_cell.values()),
         total_rows=len(rows),
         first=first,
         sort=sort,
@@ -161,20 +160,25 @@ def _row(
     values: Values | None,
 ) -> Row:
     mine = [grid.get((pk, cell.id), []) for cell in cells]
-    squares = tuple(square(slots, policy, values) if slots else None for slots in mine)
+    sums = [total(slots) for slots in mine]
+    pairs = zip(mine, sums, strict=True)
+    squares = tuple(_square(slots, counts, policy, values) if slots else None for slots, counts in pairs)
     seen = [square.value for square in squares if square and square.value is not None]
-    counts = total(slot for slots in mine for slot in slots)
+    counts = total(sums)
     spread = max(seen) - min(seen) if len(seen) > 1 else None
     value = counts.rate(policy) if values is None else (sum(seen) / len(seen) if seen else None)
     return Row(slug, name, squares, counts, value, spread)
 
 
 def square(slots: Sequence[Slot], policy: str, values: Values | None) -> Square:
-    counts = total(slots)
+    return _square(slots, total(slots), policy, values)
+
+
+def _square(slots: Sequence[Slot], counts: Counts, policy: str, values: Values | None) -> Square:
     if values is None:
         n = counts.n(policy)
         text = f"{counts.k}/{n}" if n else NONE
-        return Square(counts.rate(policy), text, counts.k, n, counts.planned, counts.errors, counts.excluded)
+        return Square(counts.k / n if n else None, text, counts.k, n, counts.planned, counts.errors, counts.excluded)
     return _figure(slots, counts, values)
 
 

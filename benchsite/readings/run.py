@@ -92,6 +92,7 @@ def _matrix(loaded: Loaded, measure: MeasureFacts, asked: Question) -> Matrix | 
         loaded.cells,
         loaded.scenarios,
         loaded.slots,
+        loaded.by_cell,
         values,
         sort=asked.sort,
         first=asked.first,

@@ -49,9 +49,6 @@ def position(value: float, scale: tuple[float, float]) -> str:
     return f"{(min(max(value, low), high) - low) / (high - low) * 100:.4g}%"
 
 
-RAILS = SafeString("".join(f'<line class="grid" x1="{x}%" x2="{x}%" y1="1" y2="19"/>' for x in (0, 25, 50, 75, 100)))
-
-
 def whisker(
     value: float | None,
     lo: float | None,
@@ -62,8 +59,8 @@ def whisker(
     name: str,
     kind: str = "",
 ) -> SafeString:
-    """Dot and whisker on a shared scale; without a value only the rails: no figure is not a dot at 0."""
-    parts = [RAILS]
+    """Dot and whisker on a shared scale (its rails are drawn by the style sheet); no figure is no dot, not one at 0."""
+    parts = []
     if lo is not None and hi is not None:
         a, b = position(lo, scale), position(hi, scale)
         parts.append(format_html('<line class="rule" x1="{}" x2="{}" y1="10" y2="10"/>', a, b))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
-from django.utils.html import format_html, format_html_join
-from django.utils.http import urlencode
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from benchsite.readings.counts import DEFAULT_POLICY, Counts
 from benchsite.readings.matrix import Matrix, Row, Square
-from benchsite.readings.subjects import CellFacts
 from benchsite.readings.words import STATE_WORDS, bounds, count, fixed, percent
 
 STEPS = 7
@@ -70,11 +69,11 @@ def colour_scale(matrix: Matrix) -> tuple[float, float]:
 
 
 def _row(row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool) -> SafeString:
-    squares = SafeString(
-        "".join(
-            _square(square, cell, row, policy, scale, turned)
-            for square, cell in zip(row.squares, matrix.cells, strict=True)
-        )
+    asked = "&amp;" + escape(urlencode([("scenario", row.slug)]))
+    told_n = asked + "&amp;" + escape(f"counted={policy}" if policy else "state=scored")
+    squares = "".join(
+        _square(square, cell.key10, (told_n if square.n else asked) if square else "", scale, turned)
+        for square, cell in zip(row.squares, matrix.cells, strict=True)
     )
     return format_html(
         '<tr{}><th scope="row" title="{}"><a href="s/{}/">{}</a></th>{}<td class="margin">{}</td></tr>',
@@ -82,30 +81,26 @@ def _row(row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turn
         row.name,
         row.slug,
         row.name,
-        squares,
+        SafeString(squares),
         _margin(row, matrix, policy),
     )
 
 
-def _square(
-    square: Square | None, cell: CellFacts, row: Row, policy: str, scale: tuple[float, float], turned: bool
-) -> SafeString:
+def _square(square: Square | None, key10: str, asked: str, scale: tuple[float, float], turned: bool) -> str:
+    """One square; `asked` is the escaped rest of its query. Plain strings: this runs thousands of times a page."""
     if square is None:
-        return SafeString('<td class="g0" title="not planned">–</td>')
-    pairs = [("cell", cell.key10), ("scenario", row.slug)]
-    if square.n:
-        pairs.append(("counted", policy) if policy else ("state", "scored"))
-    title = f"{row.name} × {cell.title}: {told(square)}"
-    link = format_html('<a href="trials?{}" title="{}">{}</a>', urlencode(pairs), title, square.text)
-    return format_html('<td class="{}">{}{}</td>', step(square.value, scale, turned=turned), link, _glyph(square))
+        return '<td class="g0" title="not planned">–</td>'
+    colour, text, marks = step(square.value, scale, turned=turned), escape(square.text), glyphs(square)
+    if not marks:  # most squares: as little markup as there can be
+        return f'<td class="{colour}"><a href="trials?cell={key10}{asked}">{text}</a></td>'
+    title, glyph = escape(told(square)), f'<span class="glyph" aria-hidden="true">{marks}</span>'
+    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}" title="{title}">{text}</a>{glyph}</td>'
 
 
-def _glyph(square: Square) -> SafeString:
+def glyphs(square: Square) -> str:
     """`!` errors, `⊘` exclusions, `·` fewer trials than planned for another reason."""
     marks = "!" * bool(square.errors) + "⊘" * bool(square.excluded)
-    if not marks and square.n < square.planned:
-        marks = "·"
-    return format_html('<span class="glyph" aria-hidden="true">{}</span>', marks) if marks else SafeString("")
+    return marks or "·" * (square.n < square.planned)
 
 
 def told(square: Square) -> str:
