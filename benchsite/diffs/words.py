@@ -98,11 +98,27 @@ def _changed(left: list[str], right: list[str]) -> tuple[list[Extent], list[Exte
     old: list[Extent] = []
     new: list[Extent] = []
     for tag, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if tag != "equal":
-            same = _same_blanks("".join(left[i0:i1]), "".join(right[j0:j1]))
-            old += [(a[i0] + same, a[i1])] if a[i1] > a[i0] + same else []
-            new += [(b[j0] + same, b[j1])] if b[j1] > b[j0] + same else []
+        if tag == "equal":
+            continue
+        same = _same_blanks("".join(left[i0:i1]), "".join(right[j0:j1]))
+        gone, come = (a[i0] + same, a[i1]), (b[j0] + same, b[j1])
+        old += [_slide(gone, "".join(left)) if tag == "delete" else gone] if gone[1] > gone[0] else []
+        new += [_slide(come, "".join(right)) if tag == "insert" else come] if come[1] > come[0] else []
     return old, new
+
+
+def _slide(extent: Extent, line: str) -> Extent:
+    """Move a stretch that may stand in several places to where a reader would put it: behind a blank."""
+    start, end = extent
+    while start > 0 and line[start - 1] == line[end - 1]:
+        start, end = start - 1, end - 1
+    best = extent
+    while True:
+        if start == 0 or line[start - 1].isspace():
+            best = (start, end)
+        if end == len(line) or line[start] != line[end]:
+            return best
+        start, end = start + 1, end + 1
 
 
 def _same_blanks(old: str, new: str) -> int:

@@ -128,8 +128,10 @@ class OneFile:
         sides = [side and (side.type, side.mode, side.sha256, side.target) for side in _sides(self.change)]
         return digest([self.change.path, sides, states, self.options.query()])
 
-    def file(self) -> FileDiff:
-        return replace(_compared(self.change, self.shelf, self.options), open=True)
+    def file(self, *, asked: bool = True) -> FileDiff:
+        """Compare the file; one that is `asked` for is open however long it is."""
+        made = _compared(self.change, self.shelf, self.options)
+        return replace(made, open=True) if asked else made
 
     def between(self, fold: Fold) -> tuple[Row, ...]:
         """Give the rows a fold left out, as far as the file really has them."""

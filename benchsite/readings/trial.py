@@ -166,7 +166,9 @@ def _value(measure: Measure, row: Observation) -> str:
 
 
 def _phases(head: Head) -> tuple[PhaseTime, ...]:
-    spent = {name: float(seconds) for name, seconds in (head.final.phases if head.final else {}).items()}
+    spent = {
+        name: float(seconds) for name, seconds in (head.final.phases if head.final else {}).items() if seconds >= 0.0005
+    }
     total = sum(spent.values())
     found: list[PhaseTime] = []
     at = 0.0

@@ -30,7 +30,7 @@ MAP_ROWS = 40
 
 @dataclass(frozen=True)
 class ShownFile:
-    """A file as its template takes it: `body` is markup, `url` its own page, `part` the same as a bare section."""
+    """A file as its template takes it: `body` is markup, `url` its own page, `part` the section that replaces it."""
 
     file: FileDiff
     body: SafeString
@@ -59,7 +59,7 @@ def shown(file: FileDiff, head: Any, options: Options) -> ShownFile:
         file=file,
         body=body,
         url=url,
-        part=f"{url}&part=file",
+        part=f"{url}&part={'file' if made else 'near'}",
         old_raw=f"{url}&raw=old" if file.change.before and file.change.before.stored else "",
         new_raw=f"{url}&raw=new" if file.change.after and file.change.after.stored else "",
         workspace=_in_workspace(file, head),
@@ -83,8 +83,9 @@ def answer_file(request: HttpRequest, page: OneFile) -> HttpResponse:
     def make() -> HttpResponse:
         if request.GET.get("part") == "rows":
             return HttpResponse(_fold_rows(request, page))
-        one = shown(page.file(), page.head, page.options)
-        if request.GET.get("part") == "file":
+        part = request.GET.get("part", "")
+        one = shown(page.file(asked=part != "near"), page.head, page.options)
+        if part in ("file", "near"):
             return tab(request, "changes", page, template="_file", shown=one, options=page.options)
         keep = f"f={one.file.address}&"
         return tab(

@@ -27,9 +27,11 @@ def test_files_further_down_are_fetched_when_they_come_near(page: Page, changes:
     page.goto(changes)
     waiting = page.locator('[data-lazy="reveal"]')
     assert waiting.count() > 5
-    while waiting.count():
-        waiting.first.scroll_into_view_if_needed()
+    for _ in range(50):
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
         page.wait_for_timeout(100)
+        if not waiting.count():
+            break
     expect(page.locator(".file", has_text="gen/f29.py").locator(".diff tr")).to_have_count(30)
 
 
@@ -38,6 +40,7 @@ def test_a_folded_file_opens_by_a_click(page: Page, changes: str) -> None:
     file = page.locator(".file").filter(has=page.locator(".file-path", has_text="long.txt"))
     expect(file.locator(".diff")).to_have_count(0)
     page.locator(".diff-files").get_by_text("long.txt").click()
+    expect(file.locator(".file-wait")).to_contain_text("500 changed lines")
     file.locator(".file-path").click()
     expect(file.locator(".diff tr")).to_have_count(500)
 

@@ -75,6 +75,7 @@ def test_pairs_hold_every_line_once_and_in_order(old, new):
         ("total = a + b", "total = a - b", ((10, 11),), ((10, 11),)),
         ("call(first)", "call(first, second)", (), ((10, 18),)),
         ("same", "same", (), ()),
+        ('{"/": 2, "^": 4, "-": 1}', '{"/": 2, "%": 2, "^": 4, "-": 1}', (), ((9, 17),)),
         ("    return x", "        return x", (), ((4, 8),)),
         ("value = one, two", "value = uno, dos", ((8, 16),), ((8, 16),)),
         ("all of it", "nothing alike here", (), ()),
