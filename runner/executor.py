@@ -12,7 +12,7 @@ from .blobs import BlobStore
 from .definition import Timeouts
 from .errors import RunnerError
 from .faults import fault
-from .forkserver import EXIT, ForkServer, FreshProcesses, Launcher
+from .forkserver import EXIT, START_TIMEOUT, ForkServer, FreshProcesses, Launcher
 from .jobs import TrialJob
 from .journal import MANIFEST, Event, now
 from .manifest import Manifest
@@ -117,7 +117,8 @@ class Watch:
     def _patience(self) -> float:
         """A trial ends itself at its wall limit and keeps its record; one that does not is killed a little later."""
         limit = wall_limit(self.executor.manifest)
-        return limit + min(10.0, 1.0 + limit / 10)
+        starting = 0.0 if self.phase else START_TIMEOUT
+        return starting + limit + min(10.0, 1.0 + limit / 10)
 
     def _code(self) -> str:
         return "environment" if self.trouble else "timeout" if self.killed_for == "timeout" else "lost"
@@ -148,7 +149,7 @@ class Watch:
         elif self.guard:
             state, code, reason = "excluded", "", self.guard
         return self._event(
-            "trial.finished", state=state, outcome=None, fault=code or None, phase=self.phase, reason=reason,
+            "trial.finished", state=state, outcome=None, fault=code or None, phase=self.phase or "prepare", reason=reason,
             seconds=round(time.monotonic() - self.began, 6), flags=[], usage=None, headline=None,
         )  # fmt: skip
 

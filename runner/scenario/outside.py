@@ -14,10 +14,7 @@ def pytest_configure(config: pytest.Config) -> None:
             path = config.invocation_params.dir / path
         bench = _bench_above(path)
         if bench is not None and not _has_plain_tests(path):
-            raise pytest.UsageError(
-                f"{bench} is a bench, not a test suite: run `benchsite run {bench}`, "
-                "or `benchsite try SCENARIO` for one trial in the foreground."
-            )
+            raise pytest.UsageError(f"{bench} is a bench, not a test suite: use `benchsite run {bench}`.")
 
 
 def _bench_above(path: Path) -> Path | None:
