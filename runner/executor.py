@@ -149,8 +149,8 @@ class Watch:
         elif self.guard:
             state, code, reason = "excluded", "", self.guard
         return self._event(
-            "trial.finished", state=state, outcome=None, fault=code or None, phase=self.phase or "prepare", reason=reason,
-            seconds=round(time.monotonic() - self.began, 6), flags=[], usage=None, headline=None,
+            "trial.finished", state=state, outcome=None, fault=code or None, phase=self.phase or "prepare",
+            reason=reason, seconds=round(time.monotonic() - self.began, 6), flags=[], usage=None, headline=None,
         )  # fmt: skip
 
     def _event(self, type: str, **fields: object) -> Event:
