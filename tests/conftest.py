@@ -41,6 +41,20 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(request: pytest.FixtureRequest) -> None:
+    """Put SQLite's test database into a file, as in real life: one in memory locks whole tables between threads."""
+    from django.conf import settings
+
+    database = settings.DATABASES["default"]
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    if database["ENGINE"].endswith("sqlite3"):
+        _HOME.mkdir(parents=True, exist_ok=True)
+        database.setdefault("TEST", {})["NAME"] = str(_HOME / f"test-{worker}.sqlite3")
+    else:
+        request.getfixturevalue("django_db_modify_db_settings_parallel_suffix")
+
+
+@pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     if not servers.find_program("redis-server"):
         pytest.skip("redis-server is not installed; on Debian: apt install redis-server")
