@@ -13,7 +13,7 @@ from ulid import ULID
 from . import planning
 from .blobs import BlobStore
 from .define import parse_money
-from .definition import ISOLATION, Bench, Command, Workspace, parse_size
+from .definition import ISOLATION, Bench, Capture, Command, Workspace, parse_size
 from .digests import canonical
 from .dotbench import dot_bench
 from .errors import BenchError
@@ -117,11 +117,13 @@ def _overridden(bench: Bench, trials: int | None, agents: Sequence[str] | None) 
         if trials < 1:
             raise BenchError(f"trials={trials} is not a whole number of at least 1.")
         bench = replace(bench, trials=trials)
-    return with_agents(bench, agents) if agents else bench
+    return with_agents(bench, agents or ())
 
 
 def with_agents(bench: Bench, agents: Sequence[str]) -> Bench:
-    """Run other agents over the same matrix, `oracle` and `noop` among them."""
+    """Run other agents over the same matrix, `oracle` and `noop` among them; none named, the bench as it is."""
+    if not agents:
+        return bench
     return replace(bench, matrix={**bench.matrix, "agent": list(agents)})
 
 
@@ -141,7 +143,13 @@ def _plans(
 
 def _limits(bench: Bench) -> dict[str, Any]:
     budget = {"trial": parse_money(bench.budget.trial), "total": parse_money(bench.budget.total)}
-    return {"timeouts": asdict(bench.timeouts), "budget": budget, "retries": bench.retries}
+    capture = bench.workspace.capture if bench.workspace else Capture()
+    return {
+        "timeouts": asdict(bench.timeouts),
+        "budget": budget,
+        "retries": bench.retries,
+        "max_bytes": parse_size(capture.max_bytes),
+    }
 
 
 def _readme(sealed: Sealed, blobs: BlobStore) -> str | None:

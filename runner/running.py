@@ -6,8 +6,10 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+from .definition import Bench
 from .dotbench import dot_bench
 from .engine import OnEvent, drive
 from .errors import BenchError, JournalError
@@ -17,8 +19,9 @@ from .jobs import Executor
 from .journal import MANIFEST
 from .load import load_bench
 from .manifest import PROTOCOL, Manifest
+from .pins import pin_cells
 from .plans import EvaluationRequest
-from .prepare import Prepared, prepare
+from .prepare import Prepared, prepare, with_agents
 from .replay import RunResult
 from .schema_source import extract
 from .sealing import open_sealed, seal
@@ -89,6 +92,24 @@ def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
             "Undo the change, or start a new run.",
             file=bench.file,
         )
+    _check_versions(with_agents(bench, _agents(manifest)), manifest)
+
+
+def _agents(manifest: Manifest) -> Sequence[str]:
+    return next((axis.values for axis in manifest.axes if axis.name == "agent"), ())
+
+
+def _check_versions(bench: Bench, manifest: Manifest) -> None:
+    """A run whose trials were measured with two versions of one agent would answer no question."""
+    now = pin_cells(bench, [replace(cell, pin={}) for cell in manifest.cells], manifest.isolation).cells
+    for before, after in zip(manifest.cells, now, strict=True):
+        was, is_now = before.pin.get("version", ""), after.pin.get("version", "")
+        if was != is_now:
+            raise BenchError(
+                f"The run {manifest.run} cannot go on: its agent {before.pin.get('agent')!r} was version {was!r} and "
+                f"is {is_now!r} now. Put that version back, or start a new run.",
+                file=bench.file,
+            )
 
 
 def _drive(

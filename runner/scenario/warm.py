@@ -105,4 +105,4 @@ class Warm:
 def _as_run(bench: Bench, manifest: Manifest) -> Bench:
     """A run may have been asked for other agents than the matrix names."""
     agents = next((axis.values for axis in manifest.axes if axis.name == "agent"), ())
-    return with_agents(bench, agents) if agents else bench
+    return with_agents(bench, agents)
