@@ -32,6 +32,7 @@ from runner.worlds.patch import git_patch
 from .address import from_address, to_address
 from .artifact import Raw
 from .preview import image_type
+from .records import changes_of
 from .shelf import Shelf, diff_cache
 from .trialhead import Head, find, totals
 
@@ -157,7 +158,7 @@ def changes(user: Any, ulid: str, index: int, options: Options) -> Changes | Non
     shelf = Shelf(records.values())
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
-    joined = with_renames(found, lambda side: _bytes(side, shelf))
+    joined = _with_renames(found, shelf)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
     return Changes(head, options, stages, tuple(_files(joined, shelf, options)), totals(joined), refused)
@@ -172,7 +173,7 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     shelf = Shelf([records.get(options.stage, "")])
     found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
-    joined = with_renames(found, lambda side: _bytes(side, shelf))
+    joined = _with_renames(found, shelf)
     change = next((change for change in joined if change.path == path), None)
     return OneFile(head, options, change, shelf) if change else None
 
@@ -188,8 +189,8 @@ def patch(user: Any, ulid: str, index: int, stage: str) -> Raw | None:
     if head is None or value is None:
         return None
     try:
-        found = ChangeSet.from_json(value)
-    except (KeyError, TypeError, ValueError, RunnerError):
+        found = changes_of(value)
+    except RunnerError:
         return None
     shelf.expect(found.digests())
     data = git_patch(_readable(found, shelf), _ShelfStore(shelf))
@@ -239,15 +240,22 @@ def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], s
         return (), str(error)
 
 
+def _with_renames(found: tuple[Changed, ...], shelf: Shelf) -> tuple[Changed, ...]:
+    joined = with_renames(found, lambda side: _bytes(side, shelf) if shelf.spent < COUNTED_BYTES else None)
+    # the search has a budget of its own: a page with many moved files still shows its first ones
+    shelf.spent = 0
+    return joined
+
+
 def _files(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
-    rows = spent = 0
+    rows = 0
     for place, change in enumerate(found):
-        spent += sum(side.size for side in _sides(change) if side)
-        if place < INLINE_FILES and rows < INLINE_ROWS:
+        affordable = shelf.spent < COUNTED_BYTES
+        if place < INLINE_FILES and rows < INLINE_ROWS and affordable:
             file = _compared(change, shelf, options)
             rows += len(file.rows) if file.open else 0
             yield file
-        elif place < COUNTED_FILES and spent < COUNTED_BYTES:
+        elif place < COUNTED_FILES and affordable:
             made = _compare(change, shelf, options)
             yield FileDiff(change, to_address(change.path), made.added, made.deleted)
         else:
@@ -287,8 +295,8 @@ def _compare(change: Changed, shelf: Shelf, options: Options) -> Comparison:
 def _bytes(side: Side, shelf: Shelf) -> bytes | None:
     if side.type != "file" or not side.stored or not side.sha256:
         return b"" if side.type == "file" and side.size == 0 else None
-    # one byte over the limit is enough to say "too large" without holding all of it
-    return shelf.read(side.sha256) if side.size <= MAX_BYTES else shelf.head(side.sha256, MAX_BYTES + 1)
+    # the size is a claim of whoever wrote the record; one byte over the limit is enough to say "too large"
+    return shelf.head(side.sha256, MAX_BYTES + 1)
 
 
 def _sides(change: Changed) -> tuple[Side | None, Side | None]:

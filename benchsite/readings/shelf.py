@@ -17,11 +17,12 @@ JSON_LIMIT = 64_000_000
 
 
 class Shelf:
-    """`why` keeps the sentence of each blob that was refused."""
+    """`why` keeps the sentence of each blob that was refused; `spent` counts bytes read, for pages with a budget."""
 
     def __init__(self, digests: Iterable[str | None] = ()) -> None:
         self._states: dict[str, str] = {}
         self.why: dict[str, str] = {}
+        self.spent = 0
         self.expect(digests)
 
     def expect(self, digests: Iterable[str | None]) -> None:
@@ -52,7 +53,9 @@ class Shelf:
         if file is None:
             return None
         with file:
-            return file.read(limit)
+            data = file.read(limit)
+        self.spent += len(data)
+        return data
 
     def json(self, digest: str | None) -> Any:
         """Read a JSON blob; None where it is not to be had or no JSON."""

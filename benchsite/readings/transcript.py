@@ -210,6 +210,9 @@ def _arguments(step: Step) -> tuple[Argument, ...]:
 
 
 def _argument(name: str, value: Any) -> Argument:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        text = "(nested too deeply to be shown)"
     alone = name in COMMANDS
     return Argument("" if alone else name, tuple(split(text[:SHOW_CHARS])), alone or "\n" in text or len(text) > 80)

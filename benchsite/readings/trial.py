@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,7 +123,7 @@ def usage_rows(usage: Any) -> tuple[tuple[str, str], ...]:
         "model_calls": "model calls", "tool_calls": "tool calls",
     }  # fmt: skip
     rows = [(label, f"{spent[key]:,}") for key, label in labels.items() if isinstance(spent.get(key), int)]
-    if isinstance(spent.get("cost"), int | float):
+    if isinstance(spent.get("cost"), int | float) and math.isfinite(spent["cost"]):
         about = " (estimated)" if spent.get("estimated") else ""
         rows.append(("cost", words.cost(spent["cost"]) + about))
     return tuple(rows)

@@ -11,13 +11,13 @@ from benchsite.diffs.dangers import Pill, split_name
 from benchsite.diffs.facts import Fact
 from benchsite.diffs.files import LETTERS, Changed, read_record
 from runner.errors import RunnerError
-from runner.worlds.changes import ChangeSet
 from runner.worlds.tree import Entry, Tree
 
 from . import words
 from .address import from_address, to_address
 from .artifact import Raw
 from .preview import Preview, preview
+from .records import changes_of, tree_of
 from .shelf import Shelf, diff_cache
 from .trialhead import Head, find
 
@@ -146,9 +146,9 @@ def _rebuilt(head: Head, shelf: Shelf) -> World:
         why = refused or shelf.why.get(head.trial.changes, "") or "No change record was written for this trial."
         return World({}, True, refused=f"The workspace was not kept and cannot be rebuilt. {why}")
     try:
-        record = ChangeSet.from_json(value)
-    except (KeyError, TypeError, ValueError, RunnerError) as error:
-        return World({}, True, refused=f"The workspace was not kept, and its change record is damaged: {error}.")
+        record = changes_of(value)
+    except RunnerError as error:
+        return World({}, True, refused=f"The workspace was not kept and cannot be rebuilt. {error}")
     entries = {entry.path: entry for entry in template.entries if entry.path not in record.removed}
     for path in record.made:
         entries[path] = Entry(path, "dir", "040000")
@@ -169,9 +169,9 @@ def _tree_of(shelf: Shelf, digest: str) -> tuple[Tree | None, str]:
     if value is None:
         return None, shelf.why.get(digest, "The tree's record is not here.")
     try:
-        return Tree.from_json(value), ""
-    except (KeyError, TypeError, ValueError, AttributeError, RunnerError) as error:
-        return None, f"The tree's record is damaged: {error}."
+        return tree_of(value), ""
+    except RunnerError as error:
+        return None, str(error)
 
 
 def _whole(entries: Iterable[Entry]) -> dict[str, Entry]:

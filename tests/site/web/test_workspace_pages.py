@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from benchsite.readings.address import to_address
@@ -144,3 +146,37 @@ def test_a_blobs_page_names_no_use_the_reader_may_not_see(client, tmp_path):
     response = client.get(f"/a/{sha256(shared[0][3])}/")
     assert response.status_code == 200
     assert secret.ulid not in response.content.decode()
+
+
+def tree(**wrong: object) -> bytes:
+    entry = {"path": "a", "type": "file", "mode": "100644", "size": 1, "sha256": "0" * 64, "target": None}
+    return json.dumps({"format": "benchsite/tree/1", "entries": [{**entry, "stored": True, **wrong}]}).encode()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"[]",
+        b"not json",
+        tree(size="many"),
+        tree(size=-1),
+        tree(mode=7),
+        tree(mode="100644\nnew"),
+        tree(sha256="../../x"),
+        tree(path="../x"),
+        tree(type=[]),
+    ],
+)
+def test_a_damaged_tree_is_one_sentence_not_a_crash(client, tmp_path, record):
+    run = take_in(tmp_path, Story(after={"a": b"1\n"}, tree=record))
+    response = client.get(trial_url(run, "workspace/"))
+    assert "record" in text(response)
+    assert client.get(at(run, "a")).status_code == 404
+
+
+def test_a_tree_that_names_a_blob_of_someone_else_is_not_a_way_to_it(client, tmp_path):
+    """Blob states and uses are made at ingest; a digest the run never brought stays missing for it."""
+    record = tree(path="stolen", sha256="ab" * 32)
+    run = take_in(tmp_path, Story(tree=record))
+    assert "never sent" in text(client.get(at(run, "stolen")))
+    assert client.get(trial_url(run, f"workspace/file/?f={to_address('stolen')}")).status_code == 404
