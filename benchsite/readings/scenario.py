@@ -21,7 +21,7 @@ from .loaded import Loaded
 from .matrix import Square, square
 from .strips import NO_STRIP, Strip, strips
 from .subjects import CellFacts
-from .words import STATE_WORDS
+from .words import STATE_WORDS, natural
 
 SOURCE_LIMIT = 512 << 10
 CASES = 200
@@ -153,9 +153,9 @@ def _cases(scenario: int, slots: Sequence[Any]) -> tuple[tuple[CaseLine, ...], i
     return tuple(lines[:CASES]), len(lines)
 
 
-def _hardest(line: CaseLine) -> tuple[bool, float, str]:
+def _hardest(line: CaseLine) -> tuple[bool, float, list[tuple[int, str]]]:
     rate = line.counts.rate()
-    return rate is None, rate or 0.0, line.key
+    return rate is None, rate or 0.0, natural(line.key)
 
 
 def _groups(loaded: Loaded, scenario: int, slug: str, counts: Counts, trials: Any) -> list[Group]:

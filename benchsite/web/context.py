@@ -24,7 +24,8 @@ RELEASE = _release()
 def site(request: HttpRequest) -> dict[str, Any]:
     name = request.resolver_match.url_name if request.resolver_match else ""
     sheets = [f"css/{sheet}.css" for sheet in SHEETS]
-    return {"site": {"release": RELEASE, "sheets": sheets, "here": _place(name or "")}}
+    # not "site": Django's login view puts the host's name there
+    return {"frame": {"release": RELEASE, "sheets": sheets, "here": _place(name or "")}}
 
 
 def _place(name: str) -> str:

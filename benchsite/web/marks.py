@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from benchsite.readings.words import STATE_WORDS
@@ -75,10 +75,12 @@ def whisker(
 
 def axis(labels: tuple[str, str, str]) -> SafeString:
     """The scale's ends and middle, for the head of a column of whiskers."""
+    places = (("0%", "start"), ("50%", "middle"), ("100%", "end"))
+    ticks = ((at, anchor, label) for (at, anchor), label in zip(places, labels, strict=True))
+    drawn = format_html_join("", '<text x="{}" y="14" text-anchor="{}">{}</text>', ticks)
+    said = f"drawn on a scale from {labels[0]} to {labels[-1]}"
     return format_html(
-        '<svg class="whisker axis" aria-hidden="true"><text x="0%" y="14" text-anchor="start">{}</text>'
-        '<text x="50%" y="14" text-anchor="middle">{}</text><text x="100%" y="14" text-anchor="end">{}</text></svg>',
-        *labels,
+        '<span class="visually-hidden">{}</span><svg class="whisker axis" aria-hidden="true">{}</svg>', said, drawn
     )
 
 

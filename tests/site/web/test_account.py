@@ -96,3 +96,10 @@ def test_a_stranger_sends_nothing(db: None, client: Client) -> None:
     response = client.post(reverse("upload"), {"bundle": SimpleUploadedFile("run.zip", b"x")})
     assert response.status_code == 302
     assert response.headers["Location"].startswith(reverse("login"))
+
+
+@pytest.mark.parametrize("name", ["login", "logout", "tokens", "upload", "styleguide", "docs"])
+def test_pages_beside_the_numbers_have_the_sites_frame(ada: object, client: Client, name: str) -> None:
+    text = client.get(reverse(name)).content.decode()
+    assert "css/tokens" in text, "a view of Django's own may have taken a name of the frame's"
+    assert "Legend of marks" in text
