@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 
 from runner.blobs import BlobStore
 from runner.errors import RunnerError
 
-from .models import Blob
+from .models import Blob, BlobUse
 
 WORDS = {
     Blob.State.HELD: "is held back until a curator decides: it may hold a secret",
@@ -44,10 +45,16 @@ def state_of(digest: str) -> str:
     return str(found or Blob.State.MISSING)
 
 
-def states_of(digests: Iterable[str]) -> dict[str, str]:
-    """Give the states of many blobs in one query, for pages that read many; unknown ones are missing."""
+def states_of(digests: Iterable[str], bench: int | None = None) -> dict[str, str]:
+    """Give the states of many blobs in one query, for pages that read many; unknown ones are missing.
+
+    With `bench`, so are blobs that no run of that bench uses: a record that names a stranger's digest opens nothing.
+    """
     asked = set(digests)
-    known = dict(Blob.objects.filter(digest__in=asked).values_list("digest", "state"))
+    blobs = Blob.objects.filter(digest__in=asked)
+    if bench is not None:
+        blobs = blobs.filter(Exists(BlobUse.objects.filter(blob=OuterRef("pk"), bench=bench)))
+    known = dict(blobs.values_list("digest", "state"))
     return {digest: str(known.get(digest, Blob.State.MISSING)) for digest in asked}
 
 

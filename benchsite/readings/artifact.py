@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from benchsite.artifacts.models import Artifact, BlobUse
+from django.db.models import Subquery
+
+from benchsite.artifacts.models import Artifact, Blob, BlobUse
 from benchsite.diffs.limits import IMAGE_BYTES, SNIFF
 from runner.blobs import is_digest
 
@@ -14,6 +16,7 @@ from .shelf import Shelf, diff_cache
 from .trialhead import Head, find
 
 USES_SHOWN = 50
+TRIALS_SEARCHED = 5_000
 TERMINAL_KINDS = frozenset({"log", "output", "terminal"})
 
 
@@ -94,7 +97,7 @@ def one_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | Non
     found = _named(head, name, attempt) if head else None
     if head is None or found is None:
         return None
-    shelf = Shelf([found.digest])
+    shelf = Shelf([found.digest], head.run.bench_id)
     terminal = found.kind in TERMINAL_KINDS
     seen = preview(shelf, found.digest, found.size, found.name, diff_cache(), terminal=terminal)
     return Shown(head, found, seen, tuple(head.trial.artifacts.order_by("attempt", "id")))
@@ -103,7 +106,7 @@ def one_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | Non
 def raw_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | None) -> Raw | None:
     head = find(user, ulid, index)
     found = _named(head, name, attempt) if head else None
-    return _raw(found.digest, found.name) if found else None
+    return _raw(found.digest, found.name, head.run.bench_id) if head and found else None
 
 
 def by_digest(user: Any, digest: str) -> BlobPage | None:
@@ -112,9 +115,8 @@ def by_digest(user: Any, digest: str) -> BlobPage | None:
     if not uses:
         return None
     blob = uses[0].blob
-    runs = [use.run_id for use in uses]
     trials = list(
-        Artifact.objects.filter(digest=digest, trial__run__in=runs)
+        Artifact.objects.filter(digest=digest, trial__run__in=_searched(uses))
         .select_related("trial__run__bench")
         .order_by("-id")[:USES_SHOWN]
     )
@@ -139,8 +141,21 @@ def raw_by_digest(user: Any, digest: str) -> Raw | None:
 def _uses(user: Any, digest: str) -> list[BlobUse]:
     if not is_digest(digest):
         return []
-    seen = BlobUse.objects.of_digest(digest).readable_by(user)
-    return list(seen.select_related("blob", "bench", "run").order_by("-run_id")[: USES_SHOWN + 1])
+    blob = Blob.objects.filter(digest=digest).values("pk")[:1]
+    seen = BlobUse.objects.filter(blob=Subquery(blob)).readable_by(user)
+    # the order of its unique index: a blob used half a million times is not sorted for fifty lines
+    return list(seen.select_related("blob", "bench", "run").order_by("-bench_id", "-run_id")[: USES_SHOWN + 1])
+
+
+def _searched(uses: list[BlobUse]) -> list[int]:
+    """Choose the runs whose trials are searched for the artifact: artifacts have no index by digest."""
+    found, trials = [], 0
+    for use in uses:
+        trials += int(use.run.counts.get("planned", 0))
+        if found and trials > TRIALS_SEARCHED:
+            break
+        found.append(use.run_id)
+    return found
 
 
 def _named(head: Head, name: str, attempt: int | None) -> Artifact | None:
@@ -150,6 +165,6 @@ def _named(head: Head, name: str, attempt: int | None) -> Artifact | None:
     return chosen
 
 
-def _raw(digest: str, name: str) -> Raw | None:
-    file = Shelf([digest]).open(digest)
+def _raw(digest: str, name: str, bench: int | None = None) -> Raw | None:
+    file = Shelf([digest], bench).open(digest)
     return Raw.of(file, name.rsplit("/", 1)[-1] or "artifact") if file else None

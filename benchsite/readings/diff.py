@@ -155,7 +155,7 @@ def changes(user: Any, ulid: str, index: int, options: Options) -> Changes | Non
     if head is None:
         return None
     records = _records(head)
-    shelf = Shelf(records.values())
+    shelf = Shelf(records.values(), head.run.bench_id)
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
     joined = _with_renames(found, shelf)
@@ -170,7 +170,7 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     if head is None or path is None:
         return None
     records = _records(head)
-    shelf = Shelf([records.get(options.stage, "")])
+    shelf = Shelf([records.get(options.stage, "")], head.run.bench_id)
     found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
     joined = _with_renames(found, shelf)
@@ -183,10 +183,12 @@ def patch(user: Any, ulid: str, index: int, stage: str) -> Raw | None:
     from io import BytesIO
 
     head = find(user, ulid, index)
-    record = _records(head).get(stage) if head else None
-    shelf = Shelf([record])
+    if head is None:
+        return None
+    record = _records(head).get(stage)
+    shelf = Shelf([record], head.run.bench_id)
     value = shelf.json(record)
-    if head is None or value is None:
+    if value is None:
         return None
     try:
         found = changes_of(value)

@@ -17,9 +17,13 @@ JSON_LIMIT = 64_000_000
 
 
 class Shelf:
-    """`why` keeps the sentence of each blob that was refused; `spent` counts bytes read, for pages with a budget."""
+    """What a page of a run may open: with `bench`, only blobs that bench's runs brought.
 
-    def __init__(self, digests: Iterable[str | None] = ()) -> None:
+    `why` keeps the sentence of each blob that was refused; `spent` counts bytes read, for pages with a budget.
+    """
+
+    def __init__(self, digests: Iterable[str | None] = (), bench: int | None = None) -> None:
+        self.bench = bench
         self._states: dict[str, str] = {}
         self.why: dict[str, str] = {}
         self.spent = 0
@@ -29,7 +33,7 @@ class Shelf:
         """Ask the states of blobs that will be read: one query for all that are new."""
         new = {digest for digest in digests if digest and digest not in self._states}
         if new:
-            self._states.update(states_of(new))
+            self._states.update(states_of(new, self.bench))
 
     def open(self, digest: str) -> BinaryIO | None:
         try:

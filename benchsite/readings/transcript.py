@@ -119,7 +119,7 @@ def transcript(user: Any, ulid: str, index: int, page: int, attempt: int | None,
         return None
     number = attempt or (head.final.number if head.final else 1)
     sources = _sources(head.record(number))
-    shelf = Shelf(source.transcript for source in sources)
+    shelf = Shelf((source.transcript for source in sources), head.run.bench_id)
     role = role if role in (*ROLES, "errors") else ""
     page = max(1, page)
     steps, counts, total = _page(sources, shelf, page, role)
@@ -131,7 +131,7 @@ def raw_transcript(page: Transcript, which: str) -> Raw | None:
     kind, _, number = which.partition("-")
     source = next((s for s in page.sources if str(s.request) == number), None)
     digest = {"transcript": source.transcript, "output": source.output}.get(kind) if source else None
-    file = Shelf([digest]).open(digest) if digest else None
+    file = Shelf([digest], page.head.run.bench_id).open(digest) if digest else None
     if file is None or source is None:
         return None
     ending = "jsonl" if kind == "transcript" else "txt"

@@ -108,7 +108,7 @@ def overview(user: Any, ulid: str, index: int) -> Overview | None:
         flags=tuple((code, FLAGS.get(code, "")) for code in head.trial.flags),
         phases=_phases(head),
         usage=usage_rows(record.get("usage")),
-        requests=_requests(record),
+        requests=_requests(record, head.run.bench_id),
         tries=_tries(head),
         notes=tuple(Note.objects.filter(run=ulid, trial=index).select_related("by")),
         withdrawals=tuple(Decision.objects.filter(run=ulid, trial=index).select_related("by")),
@@ -180,9 +180,9 @@ def _phases(head: Head) -> tuple[PhaseTime, ...]:
     return tuple(found)
 
 
-def _requests(record: dict[str, Any]) -> tuple[RequestFacts, ...]:
+def _requests(record: dict[str, Any], bench: int) -> tuple[RequestFacts, ...]:
     rows = _dicts(record.get("requests"))[:REQUESTS_READ]
-    shelf = Shelf(row.get(name) for row in rows for name in ("prompt", "text"))
+    shelf = Shelf((row.get(name) for row in rows for name in ("prompt", "text")), bench)
     return tuple(_request(row, shelf) for row in rows)
 
 

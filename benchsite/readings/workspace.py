@@ -93,7 +93,7 @@ def browse(user: Any, ulid: str, index: int, address: str) -> Browser | None:
     path = from_address(address) if address else ""
     if head is None or path is None:
         return None
-    shelf = Shelf([head.trial.kept, head.trial.changes, head.run.version.template])
+    shelf = Shelf([head.trial.kept, head.trial.changes, head.run.version.template], head.run.bench_id)
     world = _world(head, shelf)
     if path and path not in world.entries:
         return None
@@ -123,7 +123,7 @@ def raw_file(user: Any, ulid: str, index: int, address: str) -> Raw | None:
     path = from_address(address)
     if head is None or path is None:
         return None
-    shelf = Shelf([head.trial.kept, head.trial.changes, head.run.version.template])
+    shelf = Shelf([head.trial.kept, head.trial.changes, head.run.version.template], head.run.bench_id)
     entry = _world(head, shelf).entries.get(path)
     if entry is None or entry.type != "file" or not entry.sha256 or not entry.stored:
         return None

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchsite.artifacts.models import BlobUse
 from benchsite.readings.address import to_address
 from runner.digests import sha256
 from tests.make import make_user
@@ -180,3 +181,17 @@ def test_a_tree_that_names_a_blob_of_someone_else_is_not_a_way_to_it(client, tmp
     run = take_in(tmp_path, Story(tree=record))
     assert "never sent" in text(client.get(at(run, "stolen")))
     assert client.get(trial_url(run, f"workspace/file/?f={to_address('stolen')}")).status_code == 404
+
+
+def test_a_digest_known_from_elsewhere_opens_nothing_of_another_bench(client, tmp_path):
+    """Knowing a digest is not having the bytes: the blob is there, but no run of this bench brought it."""
+    secret = b"of another bench\n"
+    story = Story(before={"a": b"1\n"}, after={"a": secret}, kept=True, attached=[("s", "log", "text/plain", secret)])
+    run = take_in(tmp_path, story)
+    assert "of another bench" in text(client.get(at(run, "a")))
+    BlobUse.objects.filter(blob__digest=sha256(secret)).delete()
+    for page in (at(run, "a"), trial_url(run, "changes/")):
+        assert "of another bench" not in text(client.get(page))
+    assert client.get(trial_url(run, f"workspace/file/?f={to_address('a')}")).status_code == 404
+    assert client.get(trial_url(run, "artifacts/s/?raw=1")).status_code == 404
+    assert client.get(f"/a/{sha256(secret)}/").status_code == 404
