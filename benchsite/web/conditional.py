@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -20,10 +21,23 @@ from .context import RELEASE
 PRIVATE = "private, no-cache"
 
 
+def _build() -> str:
+    """Name the code that makes pages by its contents: a version number alone would keep old pages after an update."""
+    files = [
+        file
+        for folder, kind in (("templates", "*.html"), ("benchsite", "*.py"), ("static", "*.css"), ("static", "*.js"))
+        for file in (Path(settings.BASE_DIR) / folder).rglob(kind)
+    ]
+    return sha256(b"".join(sha256(file.read_bytes()).encode() for file in sorted(files)))[:16]
+
+
+BUILD = f"{RELEASE}+{_build()}"
+
+
 def etag(request: HttpRequest, revision: str) -> str:
     """Access class, reader (the header names them), revision, canonical query and release."""
     query = sorted((key, value) for key, values in request.GET.lists() for value in values)
-    parts = (access_class(request.user), str(request.user), revision, request.path, repr(query), RELEASE)
+    parts = (access_class(request.user), str(request.user), revision, request.path, repr(query), BUILD)
     return quote_etag(sha256("\n".join(parts).encode())[:32])
 
 
