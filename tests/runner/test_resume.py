@@ -202,7 +202,9 @@ def test_an_agent_of_another_version_is_refused(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\necho tool 1.0\n")
     tool.chmod(0o755)
-    declare = f"agents={{'tool': Command('{tool}', version='{tool} --version')}}, matrix={{'agent': ['tool']}}, trials=4"
+    declare = (
+        f"agents={{'tool': Command('{tool}', version='{tool} --version')}}, matrix={{'agent': ['tool']}}, trials=4"
+    )
     folder = write_bench(tmp_path / "bench", {"one": SLOW}, declare=declare)
     run_dir = cancelled_run(folder, after=1)
     tool.write_text("#!/bin/sh\necho tool 2.0\n")
