@@ -7,7 +7,11 @@ from typing import Any
 
 from django.http import HttpRequest
 
-SHEETS = ("tokens", "base", "layout", "components", "code", "charts", "evidence")
+SHEETS = (
+    "tokens", "base", "layout", "sections", "components", "tables", "blocks", "forms", "code", "charts", "matrix",
+    "pages", "evidence",
+)  # fmt: skip
+"""In this order; `tokens` states the order of the layers."""
 PLACES = {"home": "benches", "benches": "benches", "bench": "benches", "bench_scenario": "benches", "runs": "runs"}
 
 

@@ -5,13 +5,13 @@ export function bindMatrix(root) {
     toggle?.addEventListener("change", () => {
       for (const row of table.tBodies[0].rows) row.hidden = toggle.checked && !row.hasAttribute("data-differs");
     });
-    table.addEventListener("keydown", (event) => move(table, event));
+    table.addEventListener("keydown", (event) => move(event));
   }
 }
 
 const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-function move(table, event) {
+function move(event) {
   const step = KEYS[event.key];
   const cell = event.target.closest("td");
   if (!step || !cell || event.ctrlKey || event.metaKey || event.altKey) return;
