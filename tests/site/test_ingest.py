@@ -22,7 +22,6 @@ from benchsite.flows.rebuild import rebuild
 from benchsite.flows.recheck import differences
 from benchsite.runs.models import Attempt, Cell, Observation, Run, Slot, Standing, Tally, Trial
 from runner.blobs import BlobStore
-from runner.errors import JournalError
 from runner.exchange.references import references
 from runner.faults import ENDED
 from runner.journal import Journal, read_events
@@ -275,123 +274,6 @@ def test_recount_equals_replay_and_says_which_figure_is_wrong(ingested: Callable
     assert [line for line in differences(run) if "slot" in line]
     Tally.objects.filter(run=run).first().delete()
     assert [line for line in differences(run) if "tally" in line and "None" in line]
-
-
-HOSTILE = "nul \0, lone \ud800, emoji 🙂, <b>markup</b>, \x1b[31mred"
-
-
-def hostile(run_dir: Path) -> None:
-    with Journal.open(run_dir) as journal:
-        one = {"trial": 0, "attempt": 1}
-        journal.extend(
-            [
-                {"type": "trial.started", **one, "seed": 1, "worker": 0},
-                {"type": "observe", **one, "measure": "note", "value": HOSTILE, "valid": True, "reason": ""},
-                {"type": "observe", **one, "measure": "score", "value": "n/a", "valid": True, "reason": ""},
-                {"type": "observe", **one, "measure": "collateral", "value": 10**400, "valid": True, "reason": ""},
-                {"type": "observe", **one, "measure": "approach", "value": "none", "valid": True, "reason": HOSTILE},
-                {"type": "observe", **one, "measure": "stranger", "value": HOSTILE, "valid": False, "reason": "?"},
-                {"type": "issue", **one, "severity": "error", "phase": "x", "code": HOSTILE, "sentence": HOSTILE},
-                {
-                    "type": "trial.finished", **one, "state": "scored", "outcome": "unsolved", "fault": None,
-                    "phase": None, "reason": HOSTILE, "seconds": 1.0, "flags": [HOSTILE],
-                    "usage": {"tokens_in": 10**30}, "headline": 0.0,
-                },
-            ]
-        )  # fmt: skip
-        journal.append("run.finished", state="finished")
-
-
-def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path) -> None:
-    run_dir = make.make_run(tmp_path, state="running")
-    (run_dir / "events.jsonl").unlink()
-    hostile(run_dir)
-    run = ingest(run_dir)
-    trial = run.trials.get(index=0)
-    clean = "nul \ufffd, lone \ufffd, emoji 🙂, <b>markup</b>, \x1b[31mred"
-    assert trial.reason == clean
-    assert "cleaned" in trial.flags
-    assert trial.tokens is None
-    seen = {o.measure.key: o for o in trial.observations.select_related("measure")}
-    assert seen["note"].text == clean
-    assert [key for key, o in sorted(seen.items()) if not o.valid] == ["approach", "collateral", "score"]
-    assert trial.tries.get().record["unknown"][0]["measure"] == "stranger"
-    assert list(differences(run)) == []
-
-
-@pytest.mark.parametrize(
-    ("event", "word"),
-    [
-        ({"type": "trial.started", "trial": 99999, "attempt": 1}, "not planned"),
-        ({"type": "trial.started", "trial": "0", "attempt": 1}, "not planned"),
-        ({"type": "trial.started", "trial": 0, "attempt": 10**9}, "number of an attempt"),
-        ({"type": "trial.finished", "trial": 0, "attempt": 1, "state": "won"}, "won"),
-        ({"type": "trial.finished", "trial": 0, "attempt": 1}, "state"),
-        ({"type": "observe", "trial": 0, "attempt": 1, "measure": ["x"]}, "cannot be read"),
-        ({"type": "run.finished", "state": "won"}, "won"),
-        ({"type": "cell.stopped", "cell": 99, "sentence": "x", "code": "boot"}, "cell"),
-        ({"type": "trial.not_run", "trial": 0, "state": "won"}, "won"),
-        ({"type": "artifact", "trial": 0, "attempt": 1, "name": "x", "kind": "x", "blob": "../x", "size": 1}, "digest"),
-    ],
-)
-def test_a_misshapen_event_is_refused_in_one_sentence_and_leaves_no_half_run(
-    tmp_path: Path, event: dict[str, Any], word: str
-) -> None:
-    run_dir = make.make_run(tmp_path)
-    (run_dir / "events.jsonl").write_bytes(
-        json.dumps({"seq": 1, "at": "2026-01-01T00:00:00Z", **event}).encode() + b"\n"
-    )
-    with pytest.raises(JournalError) as refusal:
-        ingest(run_dir)
-    assert word in str(refusal.value)
-    assert "\n" not in str(refusal.value)
-    assert Trial.objects.count() == 0
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "word"),
-    [
-        ("run", "../../etc", "ULID"),
-        ("bench", "Acme/Demo", "owner/name"),
-        ("bench", "acme/de/mo", "owner/name"),
-        ("bench", "curators/demo", "refused"),
-    ],
-)
-def test_a_manifest_whose_names_cannot_be_addresses_is_refused(
-    tmp_path: Path, field: str, value: str, word: str
-) -> None:
-    run_dir = make.make_run(tmp_path)
-    data = json.loads((run_dir / "manifest.json").read_text())
-    (run_dir / "manifest.json").write_text(json.dumps({**data, field: value}))
-    with pytest.raises(JournalError, match=word):
-        ingest(run_dir)
-    assert not Run.objects.exists()
-
-
-def test_twice_named_cells_and_too_long_keys_are_refused(tmp_path: Path) -> None:
-    run_dir = make.make_run(tmp_path)
-    good = json.loads((run_dir / "manifest.json").read_text())
-    twice = {**good, "cells": [*good["cells"][:-1], good["cells"][0]]}
-    scenario = {**good["scenarios"][0], "cases": [{"key": "k" * 301}]}
-    for bad, word in ((twice, "twice"), ({**good, "scenarios": [scenario, *good["scenarios"][1:]]}, "longer than 300")):
-        (run_dir / "manifest.json").write_text(json.dumps(bad))
-        with pytest.raises(JournalError, match=word):
-            ingest(run_dir)
-
-
-def test_one_definition_with_two_schemas_is_refused(tmp_path: Path) -> None:
-    ingest(make.make_run(tmp_path / "one", seed=1))
-    other = make.make_run(tmp_path / "two", seed=2)
-    data = json.loads((other / "manifest.json").read_text())
-    data["measures"][1]["objective"] = "maximize"
-    (other / "manifest.json").write_text(json.dumps(data))
-    with pytest.raises(JournalError, match="another schema"):
-        ingest(other)
-
-
-def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(JournalError, match=r"holds no manifest\.json"):
-        ingest(tmp_path)
 
 
 def test_subjects_are_shared_between_runs_of_a_bench(ingested: Callable[..., Run]) -> None:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
-from benchsite.flows.forget import collect, forget
+from benchsite.flows.forget import forget
 from benchsite.flows.ingest import ingest
 from benchsite.flows.recheck import differences
-from benchsite.flows.upload import NotThere, TooLarge, Unfit, accept_bundle
 from benchsite.jobs.models import Upload
 from benchsite.runs.models import Run
 from runner.digests import sha256
-from runner.exchange.bundle import write_bundle
 from runner.exchange.push import push
 from runner.exchange.sources import Source, open_source
 from tests import make
@@ -263,94 +259,6 @@ def test_the_command_line_pushes_to_a_live_site(live_server: Any, tmp_path: Path
     assert first.url == f"{live_server.url}/runs/{run_dir.name}/"
     assert push(run_dir, live_server.url, key).sent == 0
     assert list(differences(Run.objects.select_related("bench", "version").get())) == []
-
-
-def bundle(tmp_path: Path, **options: Any) -> SimpleUploadedFile:
-    target = write_bundle(make.make_run(tmp_path / "bundled", **options), tmp_path / "run.zip")
-    return SimpleUploadedFile("run.zip", target.read_bytes(), "application/zip")
-
-
-def test_a_bundle_becomes_a_submitted_run_and_is_idempotent(tmp_path: Path) -> None:
-    user, file = make.make_user(), bundle(tmp_path)
-    run = accept_bundle(file, user)
-    assert (run.verdict, run.by) == ("submitted", user)
-    assert list(differences(run)) == []
-    file.seek(0)
-    assert accept_bundle(file, user).pk == run.pk
-
-
-def test_a_bundle_for_somebody_elses_bench_keeps_nothing(tmp_path: Path, ingested: Callable[..., Run]) -> None:
-    ingested("own", bench="acme/demo", seed=9)
-    Bench.objects.update(visibility="private")
-    before = set(store().digests())
-    with pytest.raises(NotThere):
-        accept_bundle(bundle(tmp_path, seed=4), make.make_user())
-    assert set(store().digests()) == before
-
-
-@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04" + b"\0" * 100])
-def test_what_is_no_bundle_is_refused_in_one_sentence(data: bytes) -> None:
-    with pytest.raises(Unfit) as refusal:
-        accept_bundle(SimpleUploadedFile("run.zip", data), make.make_user())
-    assert "\n" not in str(refusal.value)
-
-
-def test_a_bundle_over_the_cap_is_refused(tmp_path: Path, settings: Any) -> None:
-    settings.UPLOAD_TOTAL = 500
-    with pytest.raises(TooLarge):
-        accept_bundle(bundle(tmp_path), make.make_user())
-
-
-def test_forgetting_a_run_frees_its_bytes_but_not_shared_ones(tmp_path: Path, ingested: Callable[..., Run]) -> None:
-    one, two = ingested("a", seed=1), ingested("b", seed=2)
-    shared = set(BlobUse.objects.filter(run=one).values_list("blob__digest", flat=True))
-    shared &= set(BlobUse.objects.filter(run=two).values_list("blob__digest", flat=True))
-    manifest = one.manifest
-    forget(one)
-    assert collect()[0] == 0, "young blobs are left: an upload may be on its way"
-    many, size = collect(grace=timedelta(seconds=-5))
-    assert many > 0
-    assert size > 0
-    assert not store().has(manifest)
-    assert all(store().has(digest) for digest in shared)
-    assert list(differences(two)) == []
-
-
-def test_the_api_describes_itself_without_foreign_scripts(client: Client) -> None:
-    described = client.get("/api/v1/openapi.json").json()
-    assert "/api/v1/uploads/{key}/blobs/{sha256}" in described["paths"]
-    put = described["paths"]["/api/v1/uploads/{key}/blobs/{sha256}"]["put"]
-    assert "application/octet-stream" in put["requestBody"]["content"]
-    page = client.get("/api/v1/docs")
-    assert page.status_code == 200
-    assert b"//cdn" not in page.content
-    assert "script-src 'self'" in page.headers["Content-Security-Policy"]
-
-
-def test_runs_are_read_as_the_caller_may_see_them(client: Client, ingested: Callable[..., Run]) -> None:
-    shown, hidden = ingested("a", seed=1), ingested("b", seed=2, verdict="submitted")
-    assert [run["run"] for run in client.get("/api/v1/runs").json()["runs"]] == [shown.ulid]
-    assert client.get(f"/api/v1/runs/{shown.ulid}").json()["counts"] == shown.counts
-    absent, forbidden = client.get("/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV"), client.get(f"/api/v1/runs/{hidden.ulid}")
-    assert absent.status_code == forbidden.status_code == 404
-    assert absent.content == forbidden.content
-    key = make.make_token(make.make_curator(), "read")
-    seen = client.get("/api/v1/runs", headers={"Authorization": f"Bearer {key}"}).json()["runs"]
-    assert [run["run"] for run in seen] == [hidden.ulid, shown.ulid]
-
-
-def test_runs_are_paged_without_losing_one(client: Client, ingested: Callable[..., Run]) -> None:
-    ulids = [ingested(str(n), seed=n, cells=1, scenarios=1, trials=1, fates=False).ulid for n in range(5)]
-    seen: list[str] = []
-    before = ""
-    while True:
-        page = client.get("/api/v1/runs", {"limit": 2, "before": before}).json()
-        seen += [run["run"] for run in page["runs"]]
-        if page["next"] is None:
-            break
-        before = page["next"]
-    assert seen == ulids[::-1]
-    assert client.get("/api/v1/runs", {"limit": 0}).status_code == 422
 
 
 def test_a_blob_is_streamed_past_the_limit_of_what_django_buffers(

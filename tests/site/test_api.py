@@ -1,0 +1,50 @@
+"""The API that reads: described by itself, paged, and as private as the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from benchsite.runs.models import Run
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_api_describes_itself_without_foreign_scripts(client: Client) -> None:
+    described = client.get("/api/v1/openapi.json").json()
+    assert "/api/v1/uploads/{key}/blobs/{sha256}" in described["paths"]
+    put = described["paths"]["/api/v1/uploads/{key}/blobs/{sha256}"]["put"]
+    assert "application/octet-stream" in put["requestBody"]["content"]
+    page = client.get("/api/v1/docs")
+    assert page.status_code == 200
+    assert b"//cdn" not in page.content
+    assert "script-src 'self'" in page.headers["Content-Security-Policy"]
+
+
+def test_runs_are_read_as_the_caller_may_see_them(client: Client, ingested: Callable[..., Run]) -> None:
+    shown, hidden = ingested("a", seed=1), ingested("b", seed=2, verdict="submitted")
+    assert [run["run"] for run in client.get("/api/v1/runs").json()["runs"]] == [shown.ulid]
+    assert client.get(f"/api/v1/runs/{shown.ulid}").json()["counts"] == shown.counts
+    absent, forbidden = client.get("/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV"), client.get(f"/api/v1/runs/{hidden.ulid}")
+    assert absent.status_code == forbidden.status_code == 404
+    assert absent.content == forbidden.content
+    key = make.make_token(make.make_curator(), "read")
+    seen = client.get("/api/v1/runs", headers={"Authorization": f"Bearer {key}"}).json()["runs"]
+    assert [run["run"] for run in seen] == [hidden.ulid, shown.ulid]
+
+
+def test_runs_are_paged_without_losing_one(client: Client, ingested: Callable[..., Run]) -> None:
+    ulids = [ingested(str(n), seed=n, cells=1, scenarios=1, trials=1, fates=False).ulid for n in range(5)]
+    seen: list[str] = []
+    before = ""
+    while True:
+        page = client.get("/api/v1/runs", {"limit": 2, "before": before}).json()
+        seen += [run["run"] for run in page["runs"]]
+        if page["next"] is None:
+            break
+        before = page["next"]
+    assert seen == ulids[::-1]
+    assert client.get("/api/v1/runs", {"limit": 0}).status_code == 422
