@@ -24,7 +24,7 @@ Kinds = dict[str, str]
 
 def of_manifest(manifest: Manifest) -> Kinds:
     """Pair each digest with the kind of record behind it: "changes", "entries" (a tree) or "" (plain bytes)."""
-    kinds = dict.fromkeys(manifest.blobs(), "")
+    kinds = dict.fromkeys(map(_digest, manifest.blobs()), "")
     if manifest.template:
         kinds[manifest.template] = "entries"
     return kinds
@@ -34,7 +34,8 @@ def of_attempts(attempts: Iterable[Attempt]) -> Kinds:
     kinds: Kinds = {}
     for attempt in attempts:
         for digest in attempt.blobs():
-            kinds.setdefault(_digest(digest), "")
+            if not isinstance(digest, str) or digest not in kinds:
+                kinds[_digest(digest)] = ""
         for digest in (r.changes for r in attempt.requests):
             if digest:
                 kinds[digest] = "changes"
@@ -62,7 +63,7 @@ class Carrier:
         """Bring the bytes of these digests and of those they speak of; gives all the run has not met before."""
         fresh: dict[str, None] = {}
         for digest, kind in kinds.items():
-            if _digest(digest) not in self._done:
+            if digest not in self._done:
                 fresh[digest] = None
                 if kind:
                     fresh.update(dict.fromkeys(self._nested(digest, kind)))

@@ -50,6 +50,8 @@ def tree(value: Any) -> Any:
 
 def dumped(value: Any) -> str:
     """Write a JSON value as text that both databases take; it is cleaned only where its text shows a need."""
+    if not value and isinstance(value, (list, dict)):
+        return "[]" if isinstance(value, list) else "{}"
     try:
         found = _dump(value)
     except ValueError:
