@@ -1,6 +1,7 @@
 // The diff page: fetches what is not on it yet, opens folds, keeps a selection on one side. Reading works without it.
-import { bindViewed } from "./viewed.js";
+
 import { bindKeys } from "./diffkeys.js";
+import { bindViewed } from "./viewed.js";
 
 const EARLY = "600px";
 
@@ -35,7 +36,9 @@ function modified(event) {
 // files below the first ones are fetched shortly before they come into view
 function reveal(sheets) {
   const watch = new IntersectionObserver(
-    (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => load(one.target, "reveal")),
+    (seen) => {
+      for (const one of seen) if (one.isIntersecting) load(one.target, "reveal");
+    },
     { rootMargin: EARLY },
   );
   for (const file of sheets.querySelectorAll('[data-lazy="reveal"]')) watch.observe(file);

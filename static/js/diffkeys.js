@@ -9,7 +9,13 @@ export function bindKeys(root) {
     off.addEventListener("change", () => switchOff(off.checked));
   }
   root.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      event.target.closest("input:not([type=checkbox]), textarea, select, dialog")
+    )
+      return;
     if (event.key === "?") list?.showModal();
     else if (!isOff()) act(root, event);
   });
