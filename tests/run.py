@@ -53,6 +53,8 @@ def main() -> int:
     only = parser.parse_args().only
     steps = Steps()
     have_npm = install_npm(steps)
+    if have_npm:
+        os.environ.setdefault("BENCHSITE_CLIS", str(NPM))
     if only in (None, "lint"):
         lint(steps, have_npm)
     if only in (None, "sqlite"):
@@ -108,7 +110,7 @@ def lint(steps: Steps, have_npm: bool) -> None:
 def tests_on_sqlite(steps: Steps) -> None:
     for old in ROOT.glob(".coverage*"):
         old.unlink()
-    measured = [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"]
+    measured = [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-n", "2", "--dist", "loadscope"]
     steps.run("tests (SQLite)", *measured, "-m", "not perf", quiet=False)
 
 
@@ -121,7 +123,7 @@ def tests_on_postgres(steps: Steps) -> None:
     with nullcontext(given) if given else servers.postgres() as url:
         env = {"BENCHSITE_DATABASE_URL": str(url)}
         where = ["tests/site", "tests/browser", "-m", "not perf"]
-        command = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", *where]
+        command = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadscope", *where]
         steps.run("tests (PostgreSQL)", *command, env=env, quiet=False)
 
 

@@ -14,7 +14,7 @@ from runner.exchange.bundle import write_bundle
 from tests.browser.benches import run_bench, write_bench
 from tests.make import make_curator, make_user
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(scope="session")
