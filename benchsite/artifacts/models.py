@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from benchsite.benches.models import Bench
-from benchsite.runs.models import Run, Trial
+from benchsite.runs.models import UNCHECKED, Run, Trial
 
 from .querysets import BlobUseQuerySet
 
@@ -45,7 +45,7 @@ class BlobUse(models.Model):
 
 
 class Artifact(models.Model):
-    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="artifacts")
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="artifacts", **UNCHECKED)
     attempt = models.SmallIntegerField(default=1)
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=40)

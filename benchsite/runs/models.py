@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
 from benchsite.benches.models import Bench, Case, Measure, Scenario, Subject, Version
 
 from .querysets import RunQuerySet, TrialQuerySet
+
+UNCHECKED: Any = {"db_constraint": False}
+"""The many rows below a run are written and erased whole, by flows alone, and can be rebuilt: having PostgreSQL check
+every key of every row took two fifths of an ingest."""
 
 
 class Run(models.Model):
@@ -84,11 +90,11 @@ class Cell(models.Model):
 class Trial(models.Model):
     """One row per *planned* trial from the moment the manifest arrives; the counted attempt's facts stand on it."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials", **UNCHECKED)
     index = models.IntegerField()
-    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="trials", db_index=False)
-    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="trials", db_index=False)
-    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="trials", db_index=False)
+    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="trials", db_index=False, **UNCHECKED)
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="trials", db_index=False, **UNCHECKED)
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="trials", db_index=False, **UNCHECKED)
     number = models.IntegerField()
     state = models.CharField(max_length=10, default="queued")
     fault = models.CharField(max_length=20, blank=True)
@@ -128,7 +134,7 @@ class Trial(models.Model):
 class Attempt(models.Model):
     """Every physical try is kept. `record` is a blob-free summary: requests, issues, guards, usage (replay's JSON)."""
 
-    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="tries")
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="tries", **UNCHECKED)
     number = models.SmallIntegerField()
     state = models.CharField(max_length=10)
     fault = models.CharField(max_length=20, blank=True)
@@ -147,8 +153,8 @@ class Attempt(models.Model):
 class Observation(models.Model):
     """The counted attempt's; the last valid value wins. Booleans are 0 and 1, categories and texts stand in `text`."""
 
-    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="observations", db_index=False)
-    measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="observations", db_index=False, **UNCHECKED)
+    measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     number = models.FloatField(null=True)
     text = models.TextField(blank=True)
     valid = models.BooleanField(default=True)
@@ -165,10 +171,10 @@ class Observation(models.Model):
 class Slot(models.Model):
     """Rollup: what became of a case in a cell. Rollups are rebuildable and never read by ingest."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="slots")
-    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False)
-    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="+")
-    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="slots", **UNCHECKED)
+    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="+", **UNCHECKED)
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     planned = models.IntegerField()
     states = models.JSONField(default=dict)
     """Trials by state and, for scored ones, by outcome: {"scored": 3, "solved": 2, "unsolved": 1, ...}; no zeros."""
@@ -187,10 +193,10 @@ class Slot(models.Model):
 class Tally(models.Model):
     """Rollup: one measure over the scored trials of a case in a cell."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tallies")
-    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False)
-    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="+", db_index=False)
-    measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tallies", **UNCHECKED)
+    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
+    measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     n = models.IntegerField()
     invalid = models.IntegerField(default=0)
     missing = models.IntegerField(default=0)
@@ -214,10 +220,10 @@ class Tally(models.Model):
 class Standing(models.Model):
     """Rollup: a cell's pooled figure under one counting policy, with its interval and rank range."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="standings")
-    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="standings", **UNCHECKED)
+    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     policy = models.CharField(max_length=20)
-    measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False)
+    measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     macro = models.FloatField(null=True)
     lo = models.FloatField(null=True)
     hi = models.FloatField(null=True)
