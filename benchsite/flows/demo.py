@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Count
 
 from benchsite.accounts.models import User
 from benchsite.runs.models import Run
 from runner.errors import AgentMissing, EnvironmentRefused
+from runner.faults import OUTCOMES
 from runner.hashes import definition_hashes
 from runner.load import load_bench
 from runner.schema_source import extract
@@ -44,11 +46,9 @@ def demo(examples: Path, say: Say, watch: Watch) -> list[Run]:
 
 def told(run: Run) -> str:
     """Say in one line what became of a run."""
-    outcomes = run.trials.order_by().exclude(outcome="").values_list("outcome", flat=True)
-    counts = {name: count for name, count in run.counts.items() if name != "planned"}
-    for outcome in outcomes:
-        counts[outcome] = counts.get(outcome, 0) + 1
-    listed = ", ".join(f"{count} {name}" for name, count in counts.items())
+    outcomes = dict(run.trials.order_by().values_list("outcome").annotate(Count("id")))
+    states = [f"{count} {name}" for name, count in run.counts.items() if name != "planned"]
+    listed = ", ".join([*states, *(f"{outcomes[name]} {name}" for name in OUTCOMES if name in outcomes)])
     return f"{run.bench}: run {run.ulid} {run.state}, {run.counts['planned']} trials: {listed}."
 
 

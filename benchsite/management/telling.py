@@ -37,7 +37,7 @@ class Telling(BaseCommand):
 
 
 _DJANGOS = frozenset(
-    ("verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks")
+    ("verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks", "stdout", "stderr")
 )  # fmt: skip
 
 
