@@ -38,7 +38,7 @@ def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Run", run.ulid, "copy")
     yield Fact("Bench version", run.version.number)
     yield Fact("Made by", _words(manifest.get("harness")) if run.origin == "runner" else f"imported: {run.origin}")
-    yield Fact("Host", _words(manifest.get("host")))
+    yield Fact("Host", _host(manifest.get("host")))
     yield Fact("Environment", str(manifest.get("environment", "")))
     yield Fact("Isolation", run.isolation)
     yield Fact("Network", ", ".join(f"{stage} {rule}" for stage, rule in manifest.get("network", {}).items()))
@@ -46,9 +46,9 @@ def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Kept workspaces", str(manifest.get("retain", "")))
     yield Fact("Trials per case and cell", str(manifest.get("trials_per_cell", "")))
     yield Fact("Seed", str(manifest.get("seed", "")))
-    yield Fact("Limits", _words(manifest.get("limits")))
+    yield Fact("Limits", _limits(manifest.get("limits")))
     yield Fact("Protocol", str(manifest.get("protocol", run.version.protocol)))
-    yield Fact("Resumes", str(manifest.get("parent") or ""), "copy")
+    yield Fact("Parent run", str(manifest.get("parent") or ""), "copy")
 
 
 def _hashes(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
@@ -69,3 +69,26 @@ def _words(value: Any) -> str:
         return str(value or "")
     plain = ("name", "version", "system", "release", "machine")
     return ", ".join(f"{v}" if k in plain else f"{k} {v}" for k, v in value.items() if not isinstance(v, (dict, list)))
+
+
+def _host(host: Any) -> str:
+    """A machine's memory is known by its gigabytes; the manifest has it in bytes."""
+    if isinstance(host, dict) and isinstance(host.get("memory"), int):
+        host = {**host, "memory": f"{host['memory'] / 2**30:.0f} GiB"}
+    return _words(host)
+
+
+def _limits(limits: Any) -> str:
+    """Write time limits in seconds, budgets in dollars, and the retries."""
+    if not isinstance(limits, dict):
+        return ""
+    times = [f"{name} {seconds:g} s" for name, seconds in _numbers(limits.get("timeouts"))]
+    budgets = [f"{name} budget ${dollars:g}" for name, dollars in _numbers(limits.get("budget"))]
+    retries = [f"retries {limits['retries']}"] if "retries" in limits else []
+    return ", ".join([*times, *budgets, *retries])
+
+
+def _numbers(record: Any) -> Iterator[tuple[str, float]]:
+    for name, value in record.items() if isinstance(record, dict) else ():
+        if isinstance(value, int | float):
+            yield name, value

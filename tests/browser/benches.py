@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 BENCH = '''
+from typing import Literal
+
 from runner import Scripted, Workspace, define_bench, patch, say, write
 
 class Schema:
@@ -14,6 +16,14 @@ class Schema:
     """Does the suite pass?"""
     touched: int
     """Files changed."""
+    tests_untouched: bool
+    """Are the tests as they were?"""
+    patch_length: int
+    """Bytes of the patch."""
+    closing_words: str
+    """What the agent said last."""
+    greeting_style: Literal["by name", "fixed", "absent"]
+    """How it greets now."""
 
 bench = define_bench(
     name="journeys/greeting", version="1.0.0", title="Greet by name", schema=Schema, suite="{python} -m unittest -q",
@@ -31,9 +41,13 @@ from runner import bench, expect, observe
 def bench_greet(workspace, agent):
     """greet() must greet by name."""
     expect(workspace).to_have_file("greet.py")
-    agent.request("Make greet() greet by name.")
+    reply = agent.request("Make greet() greet by name.")
     observe("resolved", workspace.tests.passed())
     observe("touched", len(workspace.changed()))
+    observe("tests_untouched", "test_greet.py" not in workspace.changed())
+    observe("patch_length", len(workspace.diff()))
+    observe("closing_words", reply.text)
+    observe("greeting_style", "by name" if "{name}" in workspace.read("greet.py") else "fixed")
     bench.attach("diff", workspace.diff())
 '''
 FILES = {
