@@ -152,7 +152,7 @@ class LiveTrial:
         return TrialFault(code, sentence, detail)
 
     def raised(self, error: BaseException, when: str = "call") -> None:
-        """Take an exception that left the scenario, and decide what it makes of the trial (RUNNER's rule)."""
+        """Take an exception that left the scenario, and decide what it makes of the trial."""
         if isinstance(error, TrialFault | GuardFailed):
             return
         if isinstance(error, Skipped):
