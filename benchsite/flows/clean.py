@@ -8,10 +8,13 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic_core import to_json
+
 from runner.errors import JournalError
 
 BAD = re.compile("[\0\ud800-\udfff]")
 INSTEAD = "\ufffd"
+NUL = "\\u0000"
 MAX_INT = 2**48
 """More than any honest count, and small enough that sums still fit a bigint column."""
 
@@ -53,13 +56,10 @@ def dumped(value: Any) -> str:
     if not value and isinstance(value, (list, dict)):
         return "[]" if isinstance(value, list) else "{}"
     try:
-        found = _dump(value)
-    except ValueError:
-        return _dump(tree(value))
-    return _dump(tree(value)) if "\\u0000" in found or "\\ud" in found else found
-
-
-_dump = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+        found = to_json(value, inf_nan_mode="null").decode()
+    except ValueError:  # a lone surrogate
+        found = NUL
+    return json.dumps(tree(value), allow_nan=False) if NUL in found else found
 
 
 def dirty(value: Any) -> bool:
