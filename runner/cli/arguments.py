@@ -147,7 +147,10 @@ def _mock_model(commands: _Commands[ArgumentParser]) -> None:
         commands, "mock-model", "Serve scripted replies by the model protocols, for agents without a network."
     )
     parser.add_argument("--script", type=Path, required=True, metavar="FILE", help="the replies")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port on 127.0.0.1 (default: a free one)")
+    parser.add_argument("--functions", type=Path, metavar="FILE", help="a Python file whose functions the replies name")
+    parser.add_argument(
+        "--port", type=int, default=8707, metavar="N", help="port on 127.0.0.1 (default: 8707; 0 takes a free one)"
+    )
 
 
 def _positive(text: str) -> int:

@@ -5,9 +5,10 @@ from argparse import Namespace
 
 def command(options: Namespace) -> int:
     """Serve until interrupted; the address is the first line, so that a script can read it."""
-    from runner.mock_model import MockModel
+    from runner.mock_model import MockModel, load_functions
 
-    model = MockModel(options.script, options.port)
+    functions = load_functions(options.functions) if options.functions else None
+    model = MockModel(options.script, options.port, functions)
     print(model.url, flush=True)
     model.serve()
     return 0

@@ -3,7 +3,8 @@
 It speaks Anthropic messages, OpenAI chat completions and OpenAI responses, streamed or not.
 """
 
-from .script import Script
+from .functions import load_functions
+from .script import Conversation, Script
 from .server import MockModel
 
-__all__ = ["MockModel", "Script"]
+__all__ = ["Conversation", "MockModel", "Script", "load_functions"]

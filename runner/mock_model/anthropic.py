@@ -27,7 +27,14 @@ def parse(body: Mapping[str, Any]) -> Conversation:
             for row in body.get("tools") or []
         ),
         stream=bool(body.get("stream")),
+        seen=tuple(text_of(block.get("content")) for block in _results(messages)),
     )
+
+
+def _results(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for row in messages:
+        blocks = row.get("content") if isinstance(row.get("content"), list) else []
+        yield from (b for b in blocks or [] if isinstance(b, dict) and b.get("type") == "tool_result")
 
 
 def whole(reply: Reply, conversation: Conversation) -> dict[str, Any]:

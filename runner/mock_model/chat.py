@@ -24,6 +24,7 @@ def parse(body: Mapping[str, Any]) -> Conversation:
         said="\n".join(text_of(row.get("content")) for row in messages if row.get("role") == "user"),
         tools=tuple(Tool(str(row.get("name") or ""), row.get("parameters") or {}) for row in functions),
         stream=bool(body.get("stream")),
+        seen=tuple(text_of(row.get("content")) for row in messages if row.get("role") == "tool"),
     )
 
 

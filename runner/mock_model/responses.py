@@ -25,6 +25,7 @@ def parse(body: Mapping[str, Any]) -> Conversation:
         said=given if isinstance(given, str) else "\n".join(spoken),
         tools=tuple(_tool(row) for row in body.get("tools") or [] if isinstance(row, dict)),
         stream=bool(body.get("stream")),
+        seen=tuple(text_of(row.get("output")) for row in items if str(row.get("type")).endswith("_output")),
     )
 
 

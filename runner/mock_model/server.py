@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import select
+import socket
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -15,7 +17,8 @@ from typing import Any, Protocol
 from runner.errors import RunnerError
 
 from . import anthropic, chat, responses
-from .script import CONTEXT, DROP, SPENT, Call, Conversation, Reply, Script, Tool, Trouble
+from .functions import Functions
+from .script import BROKEN, CONTEXT, DROP, NEVER, SPENT, Call, Conversation, Reply, Script, Tool, Trouble
 from .shell_tools import shell_call
 from .wire import ServerEvent
 
@@ -45,8 +48,10 @@ _WORDS = {
 class MockModel:
     """`with MockModel(script) as model: model.url`. `requests` keeps what was asked (path, body), never a key."""
 
-    def __init__(self, script: Script | Path | str | Mapping[str, Any], port: int = 0) -> None:
-        self.script = Script.of(script)
+    def __init__(
+        self, script: Script | Path | str | Mapping[str, Any], port: int = 0, functions: Functions | None = None
+    ) -> None:
+        self.script = Script.of(script, functions)
         self.requests: deque[dict[str, Any]] = deque(maxlen=1000)
         self.closing = threading.Event()
         try:
@@ -80,15 +85,15 @@ class MockModel:
         if row is None:
             return Trouble(404, f"The model `{conversation.model}` does not exist or you do not have access to it.")
         self.closing.wait(float(row.get("delay", 0)))
-        if "fault" in row:
+        if "fault" in row and row["fault"] != BROKEN:
             return _trouble(row, conversation, wire)
         return _reply(row, conversation)
 
 
 def _trouble(row: Mapping[str, Any], conversation: Conversation, wire: Wire) -> Trouble:
     fault, said = row["fault"], row.get("say")
-    if fault == DROP:
-        return Trouble(0, "")
+    if fault in (DROP, NEVER):
+        return Trouble(0, "", fault)
     if fault == CONTEXT:
         return Trouble(400, said or wire.CONTEXT_MESSAGE, "context_length_exceeded")
     if fault == 404:
@@ -101,7 +106,16 @@ def _reply(row: Mapping[str, Any], conversation: Conversation) -> Reply:
     spent = {**SPENT, **(row.get("usage") or {})}
     stop = row.get("stop") or ("tools" if call else "end")
     text = str(row.get("say") or ("" if call else "Done."))
-    return Reply(text, str(row.get("think") or ""), call, stop, **spent, turn=conversation.turns)
+    return Reply(
+        text,
+        str(row.get("think") or ""),
+        call,
+        stop,
+        **spent,
+        turn=conversation.turns,
+        first_token=float(row.get("first_token", 0)),
+        broken=row.get("fault") == BROKEN,
+    )
 
 
 def _call(row: Mapping[str, Any], conversation: Conversation) -> Call | None:
@@ -164,9 +178,10 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(answer, Trouble):
             self._fail(answer, wire)
         elif conversation.stream:
-            self._stream(wire.events(answer, conversation))
+            self._stream(answer, list(wire.events(answer, conversation)))
         else:
-            self._json(200, wire.whole(answer, conversation))
+            model.closing.wait(answer.first_token)
+            self._json(200, wire.whole(answer, conversation), broken=answer.broken)
 
     def _key_fits(self) -> bool:
         wanted = self.server.model.script.key
@@ -175,18 +190,33 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _fail(self, problem: Trouble, wire: Wire) -> None:
         if problem.status == 0:
+            if problem.code == NEVER:
+                self._hold()
             self.close_connection = True
             return
         self._json(problem.status, wire.trouble(problem))
 
-    def _stream(self, events: Any) -> None:
+    def _hold(self) -> None:
+        """Say nothing until the client has left or the server ends."""
+        while not self.server.model.closing.wait(0.1):
+            readable = select.select([self.connection], [], [], 0)[0]
+            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+                return
+
+    def _stream(self, answer: Reply, events: list[ServerEvent]) -> None:
+        """Send the events; a broken answer ends in the middle, in chunks whose last one never comes."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-cache")
         self.send_header("Connection", "close")
+        if answer.broken:
+            self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for event in events:
-            self.wfile.write(_encoded(event))
+        self.wfile.flush()
+        self.server.model.closing.wait(answer.first_token)
+        for event in events[: max(1, len(events) // 2)] if answer.broken else events:
+            data = _encoded(event)
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if answer.broken else data)
         self.wfile.flush()
         self.close_connection = True
 
@@ -207,15 +237,16 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         return body if isinstance(body, dict) else None
 
-    def _json(self, status: int, value: dict[str, Any]) -> None:
-        self._send(status, json.dumps(value).encode())
+    def _json(self, status: int, value: dict[str, Any], *, broken: bool = False) -> None:
+        self._send(status, json.dumps(value).encode(), broken=broken)
 
-    def _send(self, status: int, data: bytes) -> None:
+    def _send(self, status: int, data: bytes, *, broken: bool = False) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        self.wfile.write(data[: len(data) // 2] if broken else data)
+        self.close_connection = self.close_connection or broken
 
 
 def _encoded(event: ServerEvent) -> bytes:
