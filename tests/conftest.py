@@ -9,14 +9,8 @@ from pathlib import Path
 
 import pytest
 
-# Everything a test leaves goes to a folder of its own: the settings read these once, when Django is set up.
-_HOME = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT") or "/tmp") / f"benchsite-tests-{os.getpid()}"
-os.environ.setdefault("BENCHSITE_DATA", str(_HOME / "data"))
-os.environ["BENCHSITE_WORLDS"] = str(_HOME / "worlds")
-# Playwright's own event loop runs in the test's thread, where Django would refuse the database.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-
 from tests import servers
+from tests.early import HOME, WORKER
 
 NO_SKIPS = os.environ.get("BENCHSITE_NO_SKIPS") == "1"
 _skipped: list[str] = []
@@ -36,20 +30,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_unconfigure() -> None:
-    shutil.rmtree(_HOME, ignore_errors=True)
-
-
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(request: pytest.FixtureRequest) -> None:
     """Put SQLite's test database into a file, as in real life: one in memory locks whole tables between threads."""
     from django.conf import settings
 
     database = settings.DATABASES["default"]
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     if database["ENGINE"].endswith("sqlite3"):
-        _HOME.mkdir(parents=True, exist_ok=True)
-        database.setdefault("TEST", {})["NAME"] = str(_HOME / f"test-{worker}.sqlite3")
+        database.setdefault("TEST", {})["NAME"] = str(HOME / f"test-{WORKER}.sqlite3")
     else:
         request.getfixturevalue("django_db_modify_db_settings_parallel_suffix")
 
