@@ -6,13 +6,13 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
 from .digests import CHUNK, sha256, sha256_file
-from .errors import RunnerError
+from .errors import DiskFull, RunnerError, is_disk_full
 
 HEX = frozenset("0123456789abcdef")
 
@@ -26,6 +26,8 @@ class BlobStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.on_full: Callable[[DiskFull], None] | None = None
+        """Told before the error is raised: a scenario may catch that, and evidence must not be lost unseen."""
         self._made: set[str] = set()
 
     def path(self, digest: str) -> Path:
@@ -95,14 +97,22 @@ class BlobStore:
     @contextmanager
     def _beside(self, target: Path) -> Iterator[BinaryIO]:
         """Write next to the target and rename into place; two writers of one digest write the same bytes."""
-        if target.parent.name not in self._made:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(target.parent.name)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}")
         try:
+            if target.parent.name not in self._made:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self._made.add(target.parent.name)
             with temporary.open("wb") as file:
                 yield file
             temporary.replace(target)
-        except BaseException:
+        except BaseException as error:
             temporary.unlink(missing_ok=True)
+            if is_disk_full(error):
+                raise self._full() from error
             raise
+
+    def _full(self) -> DiskFull:
+        full = DiskFull(self.root)
+        if self.on_full is not None:
+            self.on_full(full)
+        return full

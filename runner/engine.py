@@ -6,10 +6,12 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from .blobs import BlobStore
+from .errors import DiskFull, RunInterrupted
 from .executor import LocalExecutor
 from .faults import fault
 from .jobs import Executor, TrialJob, trial_seed
@@ -70,6 +72,18 @@ class Drive:
         self._telling = threading.Lock()  # over journal and listener: a listener sees events in the journal's order
 
     def run(self, workers: int, *, fresh: bool) -> None:
+        try:
+            self._go(workers, fresh)
+        except DiskFull as error:
+            self.journal.release()
+            with suppress(Exception):  # the full disk is what is told
+                self._last_words("interrupted")
+            raise RunInterrupted(
+                f"The run {self.manifest.run} was interrupted: {error} "
+                f"Free some space, then go on with: benchsite run --resume {self.manifest.run}"
+            ) from error
+
+    def _go(self, workers: int, fresh: bool) -> None:
         load = round(os.getloadavg()[0], 2)
         self.tell("run.started" if fresh else "run.resumed", workers=workers, load=load)
         self._bury_lost()
@@ -98,7 +112,7 @@ class Drive:
         """Wait for the workers. Ctrl-C that reaches this thread cancels; a second one leaves at once."""
         while any(thread.is_alive() for thread in threads):
             try:
-                if self.cancel.is_set():
+                if self.cancel.is_set() or self.failure is not None:
                     self._kill_running()
                 next((t for t in threads if t.is_alive()), threads[0]).join(LOOK)
             except KeyboardInterrupt:
@@ -112,7 +126,10 @@ class Drive:
         if self.cancel.is_set():
             for left in self.queue:
                 self.tell("trial.not_run", trial=left.index, state="cancelled", reason="The run was cancelled.")
-        state = "cancelled" if self.cancel.is_set() else "interrupted" if self.failure else "finished"
+        if not isinstance(self.failure, DiskFull):
+            self._last_words("cancelled" if self.cancel.is_set() else "interrupted" if self.failure else "finished")
+
+    def _last_words(self, state: str) -> None:
         self.tell("run.finished", state=state)
         self.journal.sync()
 

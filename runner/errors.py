@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 
@@ -38,9 +39,30 @@ class JournalError(RunnerError):
     """A run directory that cannot be read, or is being written by another process."""
 
 
+class DiskFull(RunnerError):
+    """Nothing more can be written. No trial's fault: the run stops, and goes on when there is space."""
+
+    def __init__(self, place: Path | str) -> None:
+        self.place = str(place)
+        super().__init__(f"The disk that holds {place} is full." if self.place else "A disk is full.")
+
+
+class RunInterrupted(RunnerError):
+    """A run that had to stop before its end; what it has is whole, and it can go on."""
+
+
 class BundleError(RunnerError):
     """A bundle that is damaged, too large or hostile."""
 
 
 class PathRefused(RunnerError):
     """A path that would leave the place it belongs to."""
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Tell whether an error, or one that led to it, says that a disk or a quota is full."""
+    while error is not None:
+        if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from .blobs import BlobStore
 from .definition import Timeouts
-from .errors import RunnerError
+from .errors import DiskFull, RunnerError, is_disk_full
 from .faults import fault
-from .forkserver import EXIT, START_TIMEOUT, ForkServer, FreshProcesses, Launcher
+from .forkserver import EXIT, FULL, START_TIMEOUT, ForkServer, FreshProcesses, Launcher
 from .jobs import TrialJob
 from .journal import MANIFEST, Event, now
 from .manifest import Manifest
@@ -71,6 +71,7 @@ class Watch:
         self.phase, self.guard = "", ""
         self.finished: Event | None = None
         self.killed_for = ""
+        self.full: DiskFull | None = None
         self.trouble = ""
         self.began = time.monotonic()
 
@@ -78,8 +79,14 @@ class Watch:
         yield self._event("trial.started", seed=self.job.seed, worker=self.job.worker)
         try:
             yield from self._watched()
-        except RunnerError as error:
+        except (RunnerError, OSError) as error:
+            if is_disk_full(error):
+                raise DiskFull(self.executor.run_dir) from error
+            if isinstance(error, OSError):
+                raise
             self.trouble = str(error)
+        if self.full is not None:
+            raise self.full  # the attempt has no last word: it is lost, and a resume runs the trial again
         if self.finished is None:
             yield from self._explained()
             self.finished = self._last_word()
@@ -102,6 +109,8 @@ class Watch:
             if self.phase == "":
                 self.began = time.monotonic()  # a server may have had to start first; that is not the trial's time
             self.phase = event["phase"]
+        elif kind == FULL:
+            self.full = DiskFull(event["place"])
         elif kind == "trial.finished":
             self.finished = event
         elif kind != EXIT:
@@ -110,7 +119,7 @@ class Watch:
             yield event
 
     def _reason_to_kill(self) -> str:
-        if self.cancelled:
+        if self.cancelled or self.full is not None:
             return "cancelled"
         return "timeout" if time.monotonic() - self.began > self._patience() else ""
 
@@ -145,7 +154,7 @@ class Watch:
         """A guard that failed has excluded the trial, whatever became of its process afterwards."""
         state, code, reason = fault(self._code()).state, self._code(), self._sentence()
         if self.killed_for == "cancelled":
-            state, code, reason = "cancelled", "", "The run was cancelled while this trial ran."
+            state, code, reason = "cancelled", "", "The run was stopped while this trial ran."
         elif self.guard:
             state, code, reason = "excluded", "", self.guard
         return self._event(

@@ -22,7 +22,8 @@ from .jobs import TrialJob
 from .journal import Event
 from .scenario.collecting import server_argv, server_env
 
-EXIT = "exit"
+EXIT, FULL = "exit", "full"
+"""What trials and their server tell the runner alone; the journal never holds these."""
 CHUNK = 1 << 16
 MAX_LINE = 32 << 20
 START_TIMEOUT = 300

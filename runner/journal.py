@@ -7,13 +7,17 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 
-from .errors import JournalError
+from .errors import DiskFull, JournalError, is_disk_full
 
 MANIFEST, EVENTS, WORKSPACES = "manifest.json", "events.jsonl", "workspaces"
+RESERVE, RESERVED = ".reserve", 1 << 16
+"""A file beside the journal: when the disk is full it is given up, so that the run's last words can be written."""
 MAX_LINE = 16 << 20
 Event = dict[str, Any]
 
@@ -56,7 +60,7 @@ def encode(event: Event) -> bytes:
 class Journal:
     """The writer of one run's events. Safe to use from several threads of the process that opened it."""
 
-    def __init__(self, run_dir: Path, file: IO[bytes], seq: int) -> None:
+    def __init__(self, run_dir: Path, file: FileIO, seq: int) -> None:
         self.run_dir, self._file, self._seq = run_dir, file, seq
         self._lock = threading.Lock()
 
@@ -64,17 +68,22 @@ class Journal:
     def open(cls, run_dir: Path) -> Journal:
         """Open for appending, cutting a partial last line first (appending after it would corrupt a middle line)."""
         path = run_dir / EVENTS
-        file = path.open("a+b")
+        file = path.open("a+b", buffering=0)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             file.close()
             raise JournalError(f"The run {run_dir.name} is being written by another process.") from error
-        seq, good, size = _tail(path)
-        journal = cls(run_dir, file, seq)
-        if size > good:
-            file.truncate(good)
-            journal.append("journal.repaired", cut=size - good)
+        try:
+            seq, good, size = _tail(path)
+            journal = cls(run_dir, file, seq)
+            _reserve(run_dir)
+            if size > good:
+                file.truncate(good)
+                journal.append("journal.repaired", cut=size - good)
+        except BaseException:
+            file.close()
+            raise
         return journal
 
     def append(self, type: str, /, **fields: Any) -> Event:
@@ -88,19 +97,41 @@ class Journal:
             for event in events:
                 if event["type"] not in EVENT_TYPES:
                     raise JournalError(f"There is no event type {event['type']!r}.")
-                self._seq += 1
-                full = {"seq": self._seq, "at": event.get("at") or now(), **event}
+                full = {"seq": self._seq + len(written) + 1, "at": event.get("at") or now(), **event}
                 lines += encode(full)
                 written.append(full)
-            self._file.write(lines)
-            self._file.flush()
+            self._write(lines)
+            self._seq += len(written)
         return written
+
+    def _write(self, lines: bytearray) -> None:
+        """Write all or nothing: what a full disk cut short is taken back, so that the next line begins a line."""
+        begin = self._file.seek(0, os.SEEK_END)
+        rest = memoryview(lines)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._file.truncate(begin)
+            raise self._told(error) from error
 
     def sync(self) -> None:
         """Make everything written so far survive a power cut; called at the end of each trial."""
-        os.fdatasync(self._file.fileno())
+        try:
+            os.fdatasync(self._file.fileno())
+        except OSError as error:
+            raise self._told(error) from error
+
+    def _told(self, error: OSError) -> Exception:
+        return DiskFull(self.run_dir) if is_disk_full(error) else error
+
+    def release(self) -> None:
+        """Give up the space that was held for the last words."""
+        with suppress(OSError):
+            (self.run_dir / RESERVE).unlink(missing_ok=True)
 
     def close(self) -> None:
+        self.release()
         self._file.close()
 
     def __enter__(self) -> Journal:
@@ -136,6 +167,16 @@ def decode(file: IO[bytes], loads: Callable[[bytes], Any] = json.loads) -> Itera
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             raise JournalError(f"Line {number} of events.jsonl is not an event: it has no 'type'.")
         yield event
+
+
+def _reserve(run_dir: Path) -> None:
+    try:
+        with (run_dir / RESERVE).open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, RESERVED)
+    except OSError as error:
+        (run_dir / RESERVE).unlink(missing_ok=True)
+        if is_disk_full(error):
+            raise DiskFull(run_dir) from error
 
 
 def _tail(path: Path) -> tuple[int, int, int]:

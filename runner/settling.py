@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .blobs import BlobStore
 from .definition import Capture, parse_size
-from .errors import RunnerError
+from .errors import DiskFull, RunnerError, is_disk_full
 from .jobs import TrialJob
 from .journal import Event, now
 from .manifest import Manifest
@@ -31,6 +31,8 @@ class Settler:
                 yield self._kept(job, place)
             drop_place(place)
         except (RunnerError, OSError) as error:
+            if is_disk_full(error):
+                raise DiskFull(self.run_dir) from error
             yield self._event(
                 job, "issue", severity="warning", phase="cleanup", code="world",
                 sentence=f"The trial's world could not be put away: {error}", detail="",

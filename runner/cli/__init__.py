@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-COULD_NOT_START, CANCELLED = 2, 130
+COULD_NOT_START, INTERRUPTED, CANCELLED = 2, 3, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,16 +33,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refused(error: Exception, *, debug: bool) -> int:
-    from runner.errors import RunnerError
+    from runner.errors import DiskFull, RunInterrupted, RunnerError, is_disk_full
 
     from .terminal import clean
 
-    if debug or not isinstance(error, RunnerError):
+    known = isinstance(error, RunnerError) or is_disk_full(error)
+    if debug or not known:
         import traceback
 
         print(clean("".join(traceback.format_exception(error)), lines=True), file=sys.stderr)
-    if isinstance(error, RunnerError):
+    if known and not isinstance(error, RunnerError):
+        error = DiskFull(getattr(error, "filename", None) or "")
+    if known:
         print(clean(str(error), lines=True), file=sys.stderr)
     else:
         print(f"This is a fault in benchsite itself, not in your bench: {type(error).__name__}.", file=sys.stderr)
-    return COULD_NOT_START
+    return INTERRUPTED if isinstance(error, RunInterrupted) else COULD_NOT_START

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from _pytest.runner import runtestprotocol
 
-from runner.errors import RunnerError
+from runner.errors import RunnerError, is_disk_full
 from runner.jobs import TrialJob
-from runner.worlds.places import Place, make_place
+from runner.worlds.places import Place, make_place, worlds_root
 
 from . import current
 from .agent import AgentHandle
@@ -35,6 +35,16 @@ SCENARIO_OUTPUT = 1 << 20
 
 def run_trial(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     """Run one trial; every way it can end is told as events, the last of them `trial.finished`."""
+    warm.blobs.on_full = lambda full: emit("full", place=full.place)
+    try:
+        _run(warm, items, job, emit)
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        emit("full", place=str(worlds_root()))
+
+
+def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     began = time.monotonic()
     place = make_place(warm.manifest.run, job.index, job.attempt)
     streams = _redirect(place)
@@ -62,6 +72,7 @@ def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path], b
             stage.close("the trial is over")
             stage.record_ours()
     except (RunnerError, OSError) as error:
+        trial.check_disk(error)
         trial.issue("warning", "cleanup", f"The trial could not be cleaned up whole: {error}")
     _attach_output(trial, streams)
     trial.end_phase()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from _pytest.outcomes import Skipped
 
 from runner.blobs import BlobStore
 from runner.definition import Bench
+from runner.errors import is_disk_full
 from runner.manifest import Manifest, PlannedTrial
 from runner.schema import MeasureSpec
 
@@ -147,14 +149,21 @@ class LiveTrial:
 
     def fail(self, code: str, sentence: str, detail: str = "") -> TrialFault:
         """Journal a fatal fault and give the exception that ends the scenario; later ones change nothing."""
+        self.check_disk(sys.exception())
         self.issue("fatal", code, sentence, detail)
         self._decide(Verdict.of_fault(code, self.phase, sentence))
         return TrialFault(code, sentence, detail)
+
+    def check_disk(self, error: BaseException | None) -> None:
+        """A full disk is nobody's fault in here: the runner is told, which ends this process and stops the run."""
+        if is_disk_full(error):
+            self._emit("full", place=str(self.setting.scratch.parent))
 
     def raised(self, error: BaseException, when: str = "call") -> None:
         """Take an exception that left the scenario, and decide what it makes of the trial."""
         if isinstance(error, TrialFault | GuardFailed):
             return
+        self.check_disk(error)
         if isinstance(error, Skipped):
             self._decide(Verdict("skipped", None, self.phase, error.msg or "The scenario skipped itself."))
         elif isinstance(error, AssertionError) and not self.asked:

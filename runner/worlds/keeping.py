@@ -54,5 +54,7 @@ def _copy_across(world: Path, target: Path) -> None:
     """Another file system: `cp -a` keeps links, fifos, modes and times, which is what "exactly as left" means."""
     argv = ["cp", "-a", "--", str(world), str(target)]
     done, said = output_of(argv, cwd=world.parent, env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}, timeout=3600)
+    if not done.ok and "No space left on device" in said:
+        raise OSError(errno.ENOSPC, "No space left on device", str(target))
     if not done.ok:
         raise RunnerError(f"The world could not be kept in {target}: {said.strip()[-500:]}")
