@@ -32,6 +32,7 @@ from .definition import (
 )
 from .errors import BenchError
 from .matrix import check_matrix
+from .redaction import looks_secret
 from .steps import fault_in
 
 ENVIRONMENTS = ("auto", "local", "sandbox", "container")
@@ -95,12 +96,19 @@ def define_bench(
         judge=judge,
         tests=tests,
         title=title,
-        secrets=(secrets,) if isinstance(secrets, str) else tuple(secrets),
+        secrets=_secrets(matrix, (secrets,) if isinstance(secrets, str) else tuple(secrets)),
     )
     try:
         return _checked(bench, frame.f_globals.get("__name__", ""))
     except (_Refused, ValueError) as error:
         raise BenchError(str(error), file=file, line=line) from None
+
+
+def _secrets(matrix: Any, declared: tuple[str, ...]) -> tuple[str, ...]:
+    """An axis of variables whose name says that it holds a secret is one, declared or not."""
+    axes = matrix if isinstance(matrix, Mapping) else {}
+    names = (name for name in axes if isinstance(name, str) and name.startswith(("env.", "config.")))
+    return tuple(dict.fromkeys((*declared, *filter(looks_secret, names))))
 
 
 def parse_money(value: str | float | None) -> float | None:

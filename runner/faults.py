@@ -63,8 +63,18 @@ SUBJECT_FLAGS: dict[str, str] = {
     "step_limit": "The agent reached its step limit.",
     "refusal": "The model refused.",
 }
+INTEGRITY_FLAGS: dict[str, str] = {
+    "tests_edited": "The agent edited tests that were there before.",
+    "tests_deleted": "The agent deleted tests.",
+    "tests_skipped": "The agent marked tests to be skipped, or left them out of the collection.",
+    "outside_read": "A tool call reached for a path outside the world.",
+    "hardcoded_output": "What the agent wrote holds expected outputs of the bench's fixtures.",
+    "secret_in_file": "A file that the agent changed holds a secret it was handed.",
+}
+"""What a reader should look at before believing a score. None of them changes it; each is told with its evidence."""
 FLAGS: dict[str, str] = {
     **SUBJECT_FLAGS,
+    **INTEGRITY_FLAGS,
     "late_guard": "A guard failed after the agent had acted.",
     "observed_twice": "A measure was observed more than once; the last value counts.",
     "suite_timeout": "The workspace's test suite hung and was stopped.",

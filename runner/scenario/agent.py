@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.agents.base import Ask, Invocation, Reading
 from runner.errors import AgentMissing, BenchError, RunnerError
+from runner.redaction import secret_pairs
 from runner.replay import Usage
 from runner.transcript import Step, write_steps
 
@@ -34,8 +35,8 @@ class Reply:
 
 
 class AgentHandle:
-    def __init__(self, trial: LiveTrial, stage: Stage, resolved: Resolved, secrets: tuple[str, ...]) -> None:
-        self._trial, self._stage, self._resolved, self._secrets = trial, stage, resolved, secrets
+    def __init__(self, trial: LiveTrial, stage: Stage, resolved: Resolved) -> None:
+        self._trial, self._stage, self._resolved = trial, stage, resolved
         self._session: str | None = None
         self.usage = Usage()
 
@@ -56,13 +57,17 @@ class AgentHandle:
         stdout, stderr = (ask.out / f"request-{ask.number}.{name}" for name in ("stdout", "stderr"))
         limit = trial.setting.bench.timeouts.request if timeout is None else timeout
         done = self._run(ask, stdout, stderr, trial.remaining(limit))
+        for said in (stdout, stderr):  # before anything is cut short: half a secret would not be known again
+            trial.redactor.long.clean_file(said)
         changes = stage.freeze()
         reading = self._read(ask, stdout, stderr, done)
         self._journal(ask, reading, done, stdout, stderr, changes)
+        trial.heard[ask.number] = reading.steps
         self._judge(reading, done)
         trial.answered += 1
         trial.enter("evaluation")
-        return Reply(reading.text, done.exit_code, done.timed_out, reading.usage, tuple(reading.steps), done.seconds)
+        text = trial.redactor.text(reading.text)
+        return Reply(text, done.exit_code, done.timed_out, reading.usage, tuple(reading.steps), done.seconds)
 
     def _ask(self, prompt: str, number: int) -> Ask:
         setting, place = self._trial.setting, self._stage.place
@@ -92,6 +97,7 @@ class AgentHandle:
     def _run(self, ask: Ask, stdout: Path, stderr: Path, timeout: float) -> Done:
         try:
             call: Invocation = self._resolved.module.invoke(ask)
+            self._trial.redactor = self._trial.redactor.knowing(secret_pairs(call.env))
             return self._stage.session.exec(
                 call.argv, env=call.env, stdin=call.stdin, stdout=stdout, stderr=stderr, timeout=timeout
             )
@@ -117,14 +123,14 @@ class AgentHandle:
         trial.emit(
             "request",
             number=ask.number,
-            prompt=store_text(blobs, ask.prompt, self._secrets),
-            text=store_text(blobs, reading.text, self._secrets),
+            prompt=store_text(blobs, ask.prompt, trial.redactor),
+            text=store_text(blobs, reading.text, trial.redactor),
             exit_code=done.exit_code,
             timed_out=done.timed_out,
             seconds=round(done.seconds, 6),
             usage=reading.usage.to_json(),
             transcript=self._transcript(ask, reading),
-            output=store_output(blobs, stdout, self._secrets),
+            output=store_output(blobs, stdout, trial.redactor),
             changes=changes,
             session=reading.session,
         )
@@ -133,7 +139,7 @@ class AgentHandle:
 
     def _attach_stderr(self, number: int, stderr: Path) -> None:
         blobs = self._trial.setting.blobs
-        digest = store_output(blobs, stderr, self._secrets)
+        digest = store_output(blobs, stderr, self._trial.redactor)
         if digest is not None:
             self._trial.emit(
                 "artifact", name=f"request-{number}.stderr", kind="log", media="text/plain; charset=utf-8",
@@ -145,7 +151,7 @@ class AgentHandle:
             return None
         file = ask.out / f"request-{ask.number}.transcript"
         write_steps(file, reading.steps)
-        return store_output(self._trial.setting.blobs, file, self._secrets)
+        return store_output(self._trial.setting.blobs, file, self._trial.redactor)
 
     def _judge(self, reading: Reading, done: Done) -> None:
         """Flag what the subject did; end the trial on what is fatal."""

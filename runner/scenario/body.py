@@ -18,9 +18,10 @@ from runner.worlds.places import Place, make_place, worlds_root
 
 from . import current
 from .agent import AgentHandle
+from .auditing import audit
 from .evaluation import Evaluation
 from .live import Emit, LiveTrial, Setting, trace_of
-from .outputs import bounded
+from .outputs import redacted
 from .plugin import Items
 from .preparing import prepare_stage
 from .stage import Stage
@@ -49,7 +50,8 @@ def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     place = make_place(warm.manifest.run, job.index, job.attempt)
     streams = _redirect(place)
     _reseed(job.seed)
-    trial = LiveTrial(_setting(warm, job, place, began), emit)
+    redactor = warm.redactor(warm.manifest.trials[job.index].cell)
+    trial = LiveTrial(_setting(warm, job, place, began), emit, redactor)
     current.enter(trial)
     stage: Stage | None = None
     try:
@@ -61,6 +63,8 @@ def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     except BaseException as error:
         trial.raised(error)
     finally:
+        if stage is not None:
+            audit(warm, trial, stage)
         _finish(trial, stage, streams, began)
 
 
@@ -110,7 +114,7 @@ def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
     except Exception as error:
         raise trial.fail("environment", f"The trial could not be prepared: {error}", trace_of(error)) from error
     trial.workspace = WorkspaceHandle(trial, stage)
-    trial.agent = AgentHandle(trial, stage, subject.agent, subject.secrets)
+    trial.agent = AgentHandle(trial, stage, subject.agent)
     trial.evaluation = Evaluation(trial, stage, trial.setting.plan)
     return stage
 
@@ -163,5 +167,5 @@ def _attach_output(trial: LiveTrial, streams: tuple[Path, Path]) -> None:
     sys.stderr.flush()
     for name, file in zip(("scenario.stdout", "scenario.stderr"), streams, strict=True):
         if size := file.stat().st_size:
-            content = bounded(file, size, SCENARIO_OUTPUT)
+            content = redacted(file, size, SCENARIO_OUTPUT, trial.redactor)
             trial.attach(name, content, media="text/plain; charset=utf-8", kind="log")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from runner.blobs import BlobStore
 from runner.definition import Bench
 from runner.errors import is_disk_full
 from runner.manifest import Manifest, PlannedTrial
+from runner.redaction import Redactor
 from runner.schema import MeasureSpec
 
 from .source import asks_later
@@ -23,6 +24,7 @@ from .stops import GuardFailed, TrialFault, Verdict
 from .values import judge
 
 if TYPE_CHECKING:
+    from runner.transcript import Step
     from runner.worlds.rules import Rules
 
     from .agent import AgentHandle
@@ -62,8 +64,10 @@ class LiveTrial:
     agent: AgentHandle
     evaluation: Evaluation
 
-    def __init__(self, setting: Setting, emit: Emit) -> None:
+    def __init__(self, setting: Setting, emit: Emit, redactor: Redactor | None = None) -> None:
         self.setting, self._emit = setting, emit
+        self.redactor = redactor or Redactor()
+        self.heard: dict[int, Sequence[Step]] = {}
         self.measures: dict[str, MeasureSpec] = {measure.key: measure for measure in setting.manifest.measures}
         self.observed: dict[str, Any] = {}
         self._seen: set[str] = set()
@@ -83,7 +87,8 @@ class LiveTrial:
         return self.setting.scratch
 
     def emit(self, type: str, **fields: Any) -> None:
-        self._emit(type, trial=self.setting.planned.index, attempt=self.setting.attempt, **fields)
+        where = {"trial": self.setting.planned.index, "attempt": self.setting.attempt}
+        self._emit(type, **where, **self.redactor.event(fields))
 
     def enter(self, phase: str) -> None:
         """Start a phase; the time of the one before it is journalled. `at` is for the runner alone, should this
@@ -138,13 +143,14 @@ class LiveTrial:
             raise ValueError(f"The artifact {name!r} is larger than {ATTACH_LIMIT >> 20} MiB.")
         kind = kind or ("diff" if content.startswith(b"diff --git ") else "attachment")
         media = media or _media(content, kind)
+        content = self.redactor.strike(content)
         self.emit("artifact", name=name, kind=kind, media=media, blob=self.store(content), size=len(content))
 
     def store(self, content: bytes) -> str:
         return self.setting.blobs.put(content)
 
     def issue(self, severity: str, code: str, sentence: str, detail: str = "") -> None:
-        detail = self._shown(detail)[-DETAIL_LIMIT:]
+        detail = self.redactor.text(self._shown(detail))[-DETAIL_LIMIT:]
         self.emit("issue", severity=severity, phase=self.phase, code=code, sentence=sentence, detail=detail)
 
     def fail(self, code: str, sentence: str, detail: str = "") -> TrialFault:

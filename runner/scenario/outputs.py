@@ -1,43 +1,34 @@
-"""Keeping what a process wrote: known secret values are struck out, and nobody's output fills the store."""
+"""Keeping what a process wrote: known secrets are struck out, and nobody's output fills the store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from runner.blobs import BlobStore
+from runner.redaction import Redactor, chunks_of
 
 LIMIT = 32 << 20
-STRUCK = b"[secret]"
-SHORTEST_SECRET = 4
-"""A shorter value would strike out half of every text; it protects nothing either."""
 
 
-def secrets_of(names: Iterable[str], axes: Mapping[str, Any]) -> tuple[str, ...]:
-    values = (str(axes[name]) for name in names if name in axes)
-    return tuple(value for value in values if len(value) >= SHORTEST_SECRET)
+def store_text(blobs: BlobStore, text: str, redactor: Redactor) -> str:
+    return blobs.put(redactor.text(text).encode("utf-8", "surrogatepass"))
 
 
-def struck(data: bytes, secrets: tuple[str, ...]) -> bytes:
-    for secret in secrets:
-        data = data.replace(secret.encode("utf-8", "surrogateescape"), STRUCK)
-    return data
-
-
-def store_text(blobs: BlobStore, text: str, secrets: tuple[str, ...]) -> str:
-    return blobs.put(struck(text.encode("utf-8", "surrogatepass"), secrets))
-
-
-def store_output(blobs: BlobStore, file: Path, secrets: tuple[str, ...]) -> str | None:
+def store_output(blobs: BlobStore, file: Path, redactor: Redactor) -> str | None:
     """Store a process's output, the middle left out when it is huge; None where there is none."""
     try:
         size = file.stat().st_size
     except FileNotFoundError:
         return None
-    if not size:
-        return None
-    return blobs.put(struck(bounded(file, size), secrets))
+    return blobs.put(redacted(file, size, LIMIT, redactor)) if size else None
+
+
+def redacted(file: Path, size: int, limit: int, redactor: Redactor) -> bytes:
+    """Read what is kept of a file. Where the middle is left out, no half of a secret may stand at the cut."""
+    if size <= limit:
+        return redactor.strike(bounded(file, size, limit))
+    return _ends(redactor.stream(chunks_of(file)), limit) if redactor else bounded(file, size, limit)
 
 
 def bounded(file: Path, size: int, limit: int = LIMIT) -> bytes:
@@ -46,4 +37,22 @@ def bounded(file: Path, size: int, limit: int = LIMIT) -> bytes:
             return data.read(limit)
         head = data.read(limit // 2)
         data.seek(size - limit // 2)
-        return head + f"\n… {size - limit:,} bytes left out …\n".encode() + data.read(limit // 2)
+        return head + _left_out(size - limit) + data.read(limit // 2)
+
+
+def _ends(chunks: Iterable[bytes], limit: int) -> bytes:
+    half, size = limit // 2, 0
+    head, tail = bytearray(), bytearray()
+    for chunk in chunks:
+        size += len(chunk)
+        room = half - len(head)
+        head += chunk[:room]
+        tail += chunk[room:]
+        if len(tail) > 2 * half:
+            del tail[: len(tail) - half]
+    left_out = size - len(head) - min(half, len(tail))
+    return bytes(head) + (_left_out(left_out) if left_out else b"") + bytes(tail[-half:])
+
+
+def _left_out(count: int) -> bytes:
+    return f"\n… {count:,} bytes left out …\n".encode()

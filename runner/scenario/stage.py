@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.environments.base import Session
 from runner.errors import RunnerError
+from runner.reaching import Roots
 from runner.worlds.baseline import Baseline
 from runner.worlds.capture import ChangeSet, capture, capture_and_advance
 from runner.worlds.patch import git_patch
@@ -121,6 +122,13 @@ class Stage:
             (self._session.host_to_inside(path), path) for path in (self.place.world, self.place.home, self.place.tmp)
         ]
         return [*own, (WORKSPACE, self.place.world)]
+
+    def roots(self, programs: tuple[Path, ...], hidden: tuple[Path, ...]) -> Roots:
+        """Say what the agent may reach, as its own commands name it."""
+        place = self.place
+        folders = [self._session.host_to_inside(path) for path in (place.home, place.tmp, place.out)]
+        inside = (*folders, WORKSPACE, *map(str, programs))
+        return Roots(self._session.agent_path, inside, tuple(map(str, hidden)))
 
     def close(self, why: str) -> None:
         """End the environment, exactly once however often this is called."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ from runner.definition import Bench, Capture
 from runner.environments import choose
 from runner.environments.base import Environment, Needs
 from runner.errors import AgentMissing, RunnerError
+from runner.expected import Expected
 from runner.journal import MANIFEST
 from runner.load import load_bench
 from runner.manifest import Manifest
 from runner.matrix import agent_of, real_axes
 from runner.prepare import with_agents
+from runner.redaction import Redactor, pairs_of_cell
 from runner.sealing import Sealed, open_sealed
 from runner.worlds.rules import Rules
-
-from .outputs import secrets_of
 
 HIDDEN = ("fixtures", "tests", ".bench")
 """What of a bench no agent may reach, whatever the environment shows it."""
@@ -35,7 +36,6 @@ class Subject:
     axes: dict[str, Any]
     agent: Resolved
     needs: Needs
-    secrets: tuple[str, ...]
 
 
 @dataclass
@@ -49,6 +49,7 @@ class Warm:
     environment: Environment
     budget: float | None
     subjects: dict[int, Subject] = field(default_factory=dict)
+    redactors: dict[int, Redactor] = field(default_factory=dict)
 
     @classmethod
     def load(cls, run_dir: Path) -> Warm:
@@ -72,9 +73,28 @@ class Warm:
             budget=parse_money(bench.budget.trial),
         )
 
+    @cached_property
+    def expected(self) -> Expected:
+        return Expected.of(self.sealed.root / "fixtures")
+
+    def redactor(self, cell: int) -> Redactor:
+        """Give what is known of a cell's secrets before its agent is asked; empty where the cell has no agent."""
+        if cell not in self.redactors:
+            try:
+                axes = real_axes(self.bench, self.manifest.cells[cell].id)
+                agent = resolve(self.bench.agents, agent_of(self.bench, axes))
+            except RunnerError:
+                return Redactor()
+            variables = dict(getattr(agent.spec, "env", {})) | {"base_url": getattr(agent.spec, "base_url", "")}
+            keys = getattr(agent.module, "KEYS", ())
+            self.redactors[cell] = Redactor(pairs_of_cell(self.bench.secrets, axes, variables, keys))
+        return self.redactors[cell]
+
     def subject(self, cell: int) -> Subject:
         """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again."""
         if cell not in self.subjects:
+            self.redactor(cell)
+            _ = self.expected
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
 
@@ -99,7 +119,7 @@ class Warm:
             endpoint=agent.module.endpoint(agent.spec, axes),
             hidden=tuple(self.run_dir.parents[2] / name for name in HIDDEN),
         )
-        return Subject(axes, agent, needs, secrets_of(self.bench.secrets, axes))
+        return Subject(axes, agent, needs)
 
 
 def _as_run(bench: Bench, manifest: Manifest) -> Bench:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.faults import INTEGRITY_FLAGS
+from runner.integrity import place_of
 from runner.replay import Attempt, RunResult, Trial
 from runner.running import run
 
@@ -104,6 +106,28 @@ def test_measures_say_what_the_agent_did(fix_parser: RunResult, agent: str) -> N
         for attempt in finals(fix_parser, agent, scenario):
             assert tuple(value(attempt, key) for key in keys) == expected, (agent, scenario)
             assert all(observation.valid for observation in attempt.observations.values())
+
+
+MEDDLING = {  # the flag that each scenario earns the meddler, and the file that is its evidence
+    "add_feature": ("tests_edited", "tests/test_lexer.py"),
+    "fix_bug": ("tests_edited", "tests/test_evaluator.py"),
+    "refactor": ("tests_deleted", "tests/test_printer.py"),
+}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_meddler_is_flagged_with_its_evidence(fix_parser: RunResult, scenario: str) -> None:
+    flag, path = MEDDLING[scenario]
+    for attempt in finals(fix_parser, "meddler", scenario):
+        assert attempt.flags == (flag,)
+        (issue,) = attempt.issues
+        place = place_of(issue.detail)
+        assert (issue.severity, issue.code, place and place.path) == ("warning", flag, path)
+
+
+def test_honest_agents_are_not_flagged_for_meddling(fix_parser: RunResult) -> None:
+    for agent in FIX_PARSER.keys() - {"meddler"}:
+        assert not {flag for attempt in finals(fix_parser, agent) for flag in attempt.flags} & INTEGRITY_FLAGS.keys()
 
 
 def test_a_timed_out_agent_is_graded_as_it_stood(fix_parser: RunResult) -> None:

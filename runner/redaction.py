@@ -1,0 +1,229 @@
+"""Striking out secrets: every text that a trial writes passes through its Redactor, once, on its way out."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus, urlsplit
+
+CHUNK = 1 << 20
+SHORTEST = 4
+"""A shorter value would strike out half of every text; it protects nothing either."""
+LONG = 8
+"""From this length on a value is looked for in its encoded forms too, and struck out before an agent's output is read:
+a shorter one may be a word of the agent's own protocol."""
+_LINE = 12
+_PLAIN = frozenset({"none", "null", "true", "false"})
+_NAME = re.compile(
+    r"(?:^|[^a-z])(?:api|access|auth|private|secret|signing)?(?:keys?|token|secrets?|passw(?:or)?d|passphrase|pwd"
+    r"|credentials?|authorization|bearer|pat)(?:$|[^a-z])|(?:password|passwd|apikey|authtoken)$"
+)
+_NO_SECRET = re.compile(r"(?:^|[^a-z])(?:limit|budget|count|max|min|size|length|dir|path|name)$|^(?:old)?pwd$")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_KEPT = frozenset(
+    {
+        *("type", "at", "trial", "attempt", "phase", "state", "outcome", "fault", "severity", "code", "stage"),
+        *("measure", "kind", "media", "blob", "prompt", "text", "transcript", "output", "changes"),
+    }
+)
+"""Fields of events that are words of our own or digests: no secret stands there, and a short one would break them."""
+
+
+def looks_secret(name: str) -> bool:
+    """Tell by its name whether a variable or axis holds a secret: `OPENAI_API_KEY`, `env.DB_PASSWORD`, `apiKey`."""
+    plain = _CAMEL.sub("_", name.removeprefix("env.")).lower()
+    return _NAME.search(plain) is not None and _NO_SECRET.search(plain) is None
+
+
+def secret_pairs(variables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give (name, value) of what looks secret in an environment, and the passwords in its URLs."""
+    for name, value in variables.items():
+        text = str(value)
+        if looks_secret(name):
+            yield name, text
+        elif "://" in text and "@" in text and (password := _password(text)):
+            yield name, password
+
+
+def pairs_of_cell(
+    declared: Iterable[str], axes: Mapping[str, Any], variables: Mapping[str, Any], keys: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Give what a cell's agent is handed: secret axes, the bench's own variables, the keys its adapter passes on."""
+    yield from ((name, str(axes[name])) for name in declared if name in axes)
+    yield from secret_pairs({n: v for n, v in axes.items() if n.startswith(("env.", "config."))})
+    yield from secret_pairs(variables)
+    yield from ((name, os.environ[name]) for name in keys if name in os.environ)
+
+
+class Redactor:
+    """Known secrets as (name, value); never changed. `[redacted NAME]` stands where a value, or a form of it, stood."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self.pairs = tuple(dict.fromkeys((_label(name), value) for name, value in pairs if _protects(value)))
+        marks = {form: f"[redacted {name}]".encode() for name, value in reversed(self.pairs) for form in forms(value)}
+        self._marks = dict(sorted(marks.items(), key=lambda row: -len(row[0])))
+        self.longest = max(map(len, self._marks), default=0)
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def knowing(self, pairs: Iterable[tuple[str, str]]) -> Redactor:
+        more = Redactor((*self.pairs, *pairs))
+        return self if more.pairs == self.pairs else more
+
+    @cached_property
+    def long(self) -> Redactor:
+        """Only the secrets that no protocol has for a word."""
+        return Redactor(pair for pair in self.pairs if len(pair[1]) >= LONG)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[bytes]:
+        return re.compile(b"|".join(map(re.escape, self._marks)))
+
+    def _found(self, data: bytes) -> bool:
+        return any(form in data for form in self._marks)  # far faster than the pattern, and nearly always false
+
+    def strike(self, data: bytes) -> bytes:
+        return self._pattern.sub(self._mark, data) if self._found(data) else data
+
+    def _mark(self, found: re.Match[bytes]) -> bytes:
+        return self._marks[found[0]]
+
+    def text(self, text: str) -> str:
+        """Strike out of a text; also the half of a secret at its ends, where somebody cut it before."""
+        if not self.pairs:
+            return text
+        clean = self.strike(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+        for name, value in self.pairs:
+            clean = _without_halves(clean, value, f"[redacted {name}]")
+        return clean
+
+    def tree(self, value: Any) -> Any:
+        """Strike out of every text in JSON-like data."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {key: self.tree(item) for key, item in value.items()}
+        return [self.tree(item) for item in value] if isinstance(value, list | tuple) else value
+
+    def event(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        if not self.pairs:
+            return dict(fields)
+        return {key: value if key in _KEPT else self.tree(value) for key, value in fields.items()}
+
+    def stream(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Strike out of a stream, also what lies across the borders of its chunks."""
+        held = b""
+        for chunk in chunks:
+            held += chunk
+            whole = len(held) - self.longest + 1  # whatever begins before here lies in `held` to its end
+            if whole > 0:
+                done, held = self._part(held, whole)
+                yield done
+        yield self.strike(held)
+
+    def _part(self, data: bytes, whole: int) -> tuple[bytes, bytes]:
+        pieces: list[bytes] = []
+        at = 0
+        for found in self._pattern.finditer(data) if self._found(data) else ():
+            if found.start() >= whole:
+                break
+            pieces += [data[at : found.start()], self._mark(found)]
+            at = found.end()
+        cut = max(at, whole)
+        return b"".join((*pieces, data[at:cut])), data[cut:]
+
+    def names_in(self, chunks: Iterable[bytes]) -> list[str]:
+        """Name the secrets that stand in a stream."""
+        left, held = dict(self._marks), b""
+        names: list[str] = []
+        for chunk in chunks if left else ():
+            held += chunk
+            for form in [form for form in left if form in held]:
+                names.append(left.pop(form)[10:-1].decode())
+            held = held[max(0, len(held) - self.longest + 1) :]
+        return list(dict.fromkeys(names))
+
+    def clean_file(self, file: Path) -> None:
+        """Rewrite a file without its secrets; one that holds none is left as it is."""
+        if not self.pairs or not file.is_file() or not self.names_in(chunks_of(file)):
+            return
+        fresh = file.with_name(f".{file.name}.redacted")
+        with fresh.open("wb") as target:
+            target.writelines(self.stream(chunks_of(file)))
+        fresh.replace(file)
+
+
+def chunks_of(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as data:
+        while chunk := data.read(CHUNK):
+            yield chunk
+
+
+def forms(value: str) -> set[bytes]:
+    """Give the ways a value may be written: itself, within JSON, and a long one in URLs, base64 and hexadecimal."""
+    texts = {value}
+    for _ in range(2):  # output of a tool within an event of its agent is quoted twice
+        texts |= {json.dumps(text, ensure_ascii=plain)[1:-1] for text in texts for plain in (True, False)}
+    if len(value) >= LONG:
+        with contextlib.suppress(UnicodeEncodeError):
+            texts |= {done for text in _quoted(value) for done in (text, _ESCAPE.sub(lambda e: e[0].lower(), text))}
+    raw = value.encode("utf-8", "surrogateescape")
+    found = {text.encode("utf-8", "surrogateescape") for text in texts}
+    if len(value) >= LONG:
+        found |= {raw.hex().encode(), raw.hex().upper().encode(), *_base64(raw)}
+    lines = [line.strip() for line in value.splitlines()]
+    if len(lines) > 1:  # a private key is as secret line by line
+        found |= {line.encode("utf-8", "surrogateescape") for line in lines if len(line) >= _LINE and line[0] != "-"}
+    return found
+
+
+_ESCAPE = re.compile(r"%[0-9A-F]{2}")
+
+
+def _quoted(value: str) -> set[str]:
+    return {quote(value, safe=""), quote(value), quote_plus(value)}
+
+
+def _base64(raw: bytes) -> Iterator[bytes]:
+    """Encoded by itself, and as it looks anywhere within a longer text: three ways, by where its first byte falls."""
+    for code in (base64.b64encode, base64.urlsafe_b64encode):
+        yield code(raw)
+        yield code(raw).rstrip(b"=")
+        for before in range(3):
+            first, last = (-(-before * 8 // 6)), (before + len(raw)) * 8 // 6
+            yield code(b"\0" * before + raw)[first:last]
+
+
+def _protects(value: str) -> bool:
+    plain = value.strip()
+    return len(plain) >= SHORTEST and plain.lower() not in _PLAIN and not (plain.isdigit() and len(plain) < LONG)
+
+
+def _label(name: str) -> str:
+    return re.sub(r"[^\w.-]", "_", name.removeprefix("env."))
+
+
+def _without_halves(text: str, value: str, mark: str) -> str:
+    for size in range(min(len(value), len(text)) - 1, LONG - 1, -1):
+        if text.endswith(value[:size]):
+            text = text[:-size] + mark
+            break
+    for size in range(min(len(value), len(text)) - 1, LONG - 1, -1):
+        if text.startswith(value[-size:]):
+            return mark + text[size:]
+    return text
+
+
+def _password(url: str) -> str | None:
+    try:
+        return urlsplit(url).password
+    except ValueError:
+        return None

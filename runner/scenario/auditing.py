@@ -1,0 +1,71 @@
+"""Looking back on a trial: what the agent did that a reader of its score should know, journalled with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.expected import in_texts, in_world, pieces_of
+from runner.integrity import Finding, Place, about_reads, about_tests, hardcoded, told
+from runner.redaction import chunks_of
+from runner.worlds.changes import ChangeSet, Side
+
+if TYPE_CHECKING:
+    from .live import LiveTrial
+    from .stage import Stage
+    from .warm import Warm
+
+TEXT_LIMIT = 2 << 20
+
+
+def audit(warm: Warm, trial: LiveTrial, stage: Stage) -> None:
+    """Flag the trial, and tell each finding as an issue; whatever goes wrong here is no fault of the trial."""
+    if not trial.asked:
+        return
+    try:
+        for finding in told(_findings(warm, trial, stage)):
+            trial.flag(finding.flag)
+            trial.emit(
+                "issue", severity="warning", phase="execution", code=finding.flag, sentence=finding.sentence,
+                detail=finding.detail,
+            )  # fmt: skip
+    except Exception as error:
+        trial.issue("warning", "audit", f"What the agent did could not be looked through: {error}")
+
+
+def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
+    record, expected = stage.record(), warm.expected
+    needs = warm.subject(trial.setting.planned.cell).needs
+    roots = stage.roots(needs.programs, (warm.run_dir.parents[2],))
+
+    def read(side: Side) -> str | None:
+        return _text(trial, side)
+
+    yield from about_tests(record, read)
+    for request, steps in trial.heard.items():
+        yield from about_reads(request, (replace(step, n=n) for n, step in enumerate(steps, 1)), roots)
+    given = [step.text for steps in trial.heard.values() for step in steps if step.role == "user"]
+
+    def known(pieces: Sequence[str]) -> set[str]:
+        return in_texts(given, pieces) | in_world(trial.setting.sealed / "workspace", pieces)
+
+    yield from hardcoded(record, read, expected.pieces, pieces_of, expected.copies, known)
+    yield from _secrets(trial, record)
+
+
+def _secrets(trial: LiveTrial, record: ChangeSet) -> Iterator[Finding]:
+    """A changed file stays as it is, or the record would be none; that it holds a secret is said."""
+    for change in record.changes:
+        side = change.after
+        if trial.redactor and side is not None and side.stored and side.sha256:
+            names = trial.redactor.names_in(chunks_of(trial.setting.blobs.path(side.sha256)))
+            if names:
+                yield Finding("secret_in_file", f"{change.path} holds {', '.join(names)}.", Place(change.path))
+
+
+def _text(trial: LiveTrial, side: Side) -> str | None:
+    if side.type != "file" or not side.stored or not side.sha256 or side.size > TEXT_LIMIT:
+        return None
+    data = trial.setting.blobs.read(side.sha256)
+    return None if b"\0" in data else data.decode("utf-8", "replace")
