@@ -84,6 +84,14 @@ def test_limits_and_refusals_of_the_model_are_flags(desk: Make, name: str, reply
     assert flag in reading.flags
 
 
+def test_a_limit_of_turns_is_a_flag(desk: Make) -> None:
+    """Codex has no such limit."""
+    with MockModel({"replies": [{"run": "echo one"}, {"run": "echo two"}, {"say": "Done."}]}) as model:
+        reading, done = _against(desk, "claude-code", model, options=["--max-turns", "1"]).request()
+    assert not done.timed_out
+    assert (reading.fault, "step_limit" in reading.flags) == (None, True)
+
+
 @BOTH
 def test_the_benchs_key_is_the_one_that_is_sent(desk: Make, name: str) -> None:
     with MockModel({"key": "the-benchs-own", "replies": [{"say": "Hello."}]}) as model:
