@@ -51,7 +51,11 @@ class Tag(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=("run", "trial", "name"), name="tag_once", nulls_distinct=False),)
+        # two, because SQLite takes every empty `trial` for another one
+        constraints = (
+            models.UniqueConstraint(fields=("run", "trial", "name"), name="tag_once"),
+            models.UniqueConstraint(fields=("run", "name"), condition=models.Q(trial=None), name="run_tag_once"),
+        )
 
     def __str__(self) -> str:
         return self.name

@@ -131,8 +131,7 @@ class OneFile:
 
     def file(self, *, asked: bool = True) -> FileDiff:
         """Compare the file; one that is `asked` for is open however long it is."""
-        made = _compared(self.change, self.shelf, self.options)
-        return replace(made, open=True) if asked else made
+        return _compared(self.change, self.shelf, self.options, asked=asked)
 
     def between(self, fold: Fold) -> tuple[Row, ...]:
         """Give the rows a fold left out, as far as the file really has them."""
@@ -264,9 +263,10 @@ def _files(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable
             yield FileDiff(change, to_address(change.path), None, None)
 
 
-def _compared(change: Changed, shelf: Shelf, options: Options) -> FileDiff:
+def _compared(change: Changed, shelf: Shelf, options: Options, *, asked: bool = False) -> FileDiff:
+    """Compare a file; the rows of one that stays folded are not made, they can be a hundred thousand."""
     made = _compare(change, shelf, options)
-    rows = made.rows(options)
+    rows = made.rows(options) if asked or not made.folded else iter(())
     shown = tuple(islice(rows, CLICK_ROWS))
     old, new = (shelf.head(side.sha256, HEX_HEAD) if side and side.stored else None for side in _sides(change))
     return FileDiff(
@@ -277,7 +277,7 @@ def _compared(change: Changed, shelf: Shelf, options: Options) -> FileDiff:
         comparison=made,
         rows=shown,
         rest=sum(1 for _ in rows),
-        open=not made.folded,
+        open=asked or not made.folded,
         old_image=made.kind == "binary" and bool(image_type(old or b"")),
         new_image=made.kind == "binary" and bool(image_type(new or b"")),
         hex=_hex(old, new) if made.kind == "binary" else (),

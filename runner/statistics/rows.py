@@ -73,7 +73,7 @@ def stored(measure: MeasureSpec, value: Value) -> Stored | None:
     if measure.type in ("category", "text"):
         fits = isinstance(value, str) and (not measure.categories or value in measure.categories)
         return str(value) if fits else None
-    if value is None or isinstance(value, str):
+    if not isinstance(value, (int, float)):
         return None
     try:
         number = float(value)

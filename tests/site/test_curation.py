@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 
-from benchsite.curation.models import Decision
+from benchsite.curation.models import Decision, Tag
 from benchsite.flows.curate import NotAllowed, decide, restore_trial, withdraw_trial
 from benchsite.flows.recheck import differences
 from benchsite.runs.models import Run
@@ -112,3 +113,11 @@ def test_who_sees_a_run(ingested: Callable[..., Run], who: str, verdict: str, se
     assert Run.objects.visible_to(cast[who]).exists() is seen
     run.bench.__class__.objects.update(visibility="private")
     assert Run.objects.visible_to(cast[who]).exists() is (who in ("member", "curator"))
+
+
+@pytest.mark.parametrize("trial", [None, 3])
+def test_a_tag_stands_once_on_a_run_and_once_on_a_trial(trial: int | None) -> None:
+    Tag.objects.create(run="R", trial=trial, name="odd")
+    Tag.objects.create(run="R", trial=4, name="odd")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Tag.objects.create(run="R", trial=trial, name="odd")

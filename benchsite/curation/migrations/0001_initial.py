@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,69 +14,105 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run', models.CharField(db_index=True, max_length=26)),
-                ('trial', models.IntegerField(null=True)),
-                ('verdict', models.CharField(choices=[('accept', 'Accept'), ('reject', 'Reject'), ('withdraw', 'Withdraw'), ('restore', 'Restore')], max_length=8)),
-                ('reason', models.TextField(blank=True)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("run", models.CharField(db_index=True, max_length=26)),
+                ("trial", models.IntegerField(null=True)),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[
+                            ("accept", "Accept"),
+                            ("reject", "Reject"),
+                            ("withdraw", "Withdraw"),
+                            ("restore", "Restore"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='Note',
+            name="Note",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run', models.CharField(db_index=True, max_length=26)),
-                ('trial', models.IntegerField(null=True)),
-                ('text', models.TextField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("run", models.CharField(db_index=True, max_length=26)),
+                ("trial", models.IntegerField(null=True)),
+                ("text", models.TextField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='RunLabel',
+            name="RunLabel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run', models.CharField(max_length=26, unique=True)),
-                ('bench', models.CharField(max_length=127)),
-                ('number', models.IntegerField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("run", models.CharField(max_length=26, unique=True)),
+                ("bench", models.CharField(max_length=127)),
+                ("number", models.IntegerField()),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('bench', 'number'), name='run_label')],
+                "constraints": [models.UniqueConstraint(fields=("bench", "number"), name="run_label")],
             },
         ),
         migrations.CreateModel(
-            name='Snapshot',
+            name="Snapshot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=40, unique=True)),
-                ('url', models.TextField()),
-                ('runs', models.JSONField(default=dict)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.CharField(max_length=40, unique=True)),
+                ("url", models.TextField()),
+                ("runs", models.JSONField(default=dict)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Tag',
+            name="Tag",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run', models.CharField(db_index=True, max_length=26)),
-                ('trial', models.IntegerField(null=True)),
-                ('name', models.CharField(max_length=60)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("run", models.CharField(db_index=True, max_length=26)),
+                ("trial", models.IntegerField(null=True)),
+                ("name", models.CharField(max_length=60)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'trial', 'name'), name='tag_once', nulls_distinct=False)],
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "trial", "name"), name="tag_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("trial", None)), fields=("run", "name"), name="run_tag_once"
+                    ),
+                ],
             },
         ),
     ]

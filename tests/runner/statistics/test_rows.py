@@ -96,6 +96,8 @@ def test_the_order_of_rows_does_not_change_a_digit() -> None:
         (APPROACH, "guess"),
         (APPROACH, 1),
         (NOTES, True),
+        (FILES, [1]),
+        (FILES, {"n": 1}),
     ],
 )
 def test_a_value_that_cannot_be_of_its_measure_is_invalid(measure: object, value: object) -> None:
