@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from django import template
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -36,6 +37,12 @@ for name, function in {
     "readme": partial(markdown, below=2),
 }.items():
     register.filter(name, function)
+
+
+@register.simple_tag
+def sheets(*names: str) -> SafeString:
+    """Link the style sheets that only some pages need."""
+    return format_html_join("", '<link rel="stylesheet" href="{}">', ((static(f"css/{name}.css"),) for name in names))
 
 
 @register.filter
