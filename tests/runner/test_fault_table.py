@@ -1,4 +1,4 @@
-"""Every row of the table of faults is reached by a real process; this says by which test, and adds what has no other."""
+"""Every row of the table of faults is reached by a real process: here is by which test, and those that had none."""
 
 from __future__ import annotations
 
