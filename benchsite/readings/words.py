@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 NONE = "–"
+HUGE = 1e15
 STATE_WORDS: dict[str, str] = {
     "solved": "solved",
     "unsolved": "unsolved",
@@ -24,10 +25,17 @@ STATE_WORDS: dict[str, str] = {
 }
 
 
+def odd(value: float | None) -> str:
+    """Say in a few characters what no honest figure is: unknown, infinite, or of hundreds of digits."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{value:.2g}" if abs(value) >= HUGE else ""
+
+
 def percent(share: float | None) -> str:
     """`72 %`; what is not quite none or all never reads as 0 % or 100 %."""
-    if share is None:
-        return NONE
+    if share is None or odd(share):
+        return odd(share)
     if 0 < share < 0.005:
         return "<1 %"
     if 0.995 <= share < 1:
@@ -37,7 +45,7 @@ def percent(share: float | None) -> str:
 
 def bounds(lo: float | None, hi: float | None, *, rate: bool = True, places: int | None = None) -> str:
     """`[64–79]`, or nothing where there is no interval."""
-    if lo is None or hi is None:
+    if lo is None or hi is None or odd(lo) or odd(hi):
         return ""
     if places is not None and not rate:
         return f"[{fixed(lo, places)}–{fixed(hi, places)}]"
@@ -46,8 +54,8 @@ def bounds(lo: float | None, hi: float | None, *, rate: bool = True, places: int
 
 def number(value: float | None) -> str:
     """At most three significant digits, whole numbers whole, thousands parted."""
-    if value is None:
-        return NONE
+    if value is None or odd(value):
+        return odd(value)
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -57,7 +65,7 @@ def number(value: float | None) -> str:
 
 def decimals(values: Iterable[float | None]) -> int:
     """How many decimals a column needs: three significant digits for its largest, none where all are whole."""
-    known = [abs(value) for value in values if value is not None]
+    known = [abs(value) for value in values if value is not None and not odd(value)]
     if not known or all(value == int(value) for value in known) or max(known) >= 1000:
         return 0
     return max(0, 2 - math.floor(math.log10(max(known))))
@@ -65,7 +73,7 @@ def decimals(values: Iterable[float | None]) -> int:
 
 def fixed(value: float | None, places: int) -> str:
     """A number of a column whose numbers share their decimals."""
-    return NONE if value is None else f"{value:,.{places}f}"
+    return odd(value) or f"{value:,.{places}f}"
 
 
 def figure(value: float | None, kind: str) -> str:
@@ -78,8 +86,8 @@ def ratio(k: float | None, n: int) -> str:
 
 def cost(dollars: float | None) -> str:
     """`$0.41`; under ten cents three significant digits."""
-    if dollars is None:
-        return NONE
+    if dollars is None or odd(dollars):
+        return odd(dollars)
     if dollars == 0 or abs(dollars) >= 0.1:
         return f"${dollars:,.2f}"
     return f"${dollars:.{2 - math.floor(math.log10(abs(dollars)))}f}"
@@ -87,8 +95,8 @@ def cost(dollars: float | None) -> str:
 
 def duration(seconds: float | None) -> str:
     """`3 m 30 s`, `0.8 s`, `1 h 04 m`."""
-    if seconds is None:
-        return NONE
+    if seconds is None or odd(seconds):
+        return odd(seconds)
     if seconds < 9.95:
         return f"{seconds:.1f} s" if seconds >= 0.05 or seconds == 0 else f"{seconds * 1000:.0f} ms"
     whole = _half_up(seconds)

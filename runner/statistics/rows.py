@@ -15,6 +15,8 @@ from runner.schema import MeasureSpec
 
 Key = Hashable
 Stored = float | str
+LARGEST = 1e100
+"""Squares of larger values, added up, would leave the range of a float."""
 
 
 class Row(NamedTuple):
@@ -79,7 +81,9 @@ def stored(measure: MeasureSpec, value: Value) -> Stored | None:
         number = float(value)
     except OverflowError:
         return None
-    return number if math.isfinite(number) else None
+    if measure.type == "bool" and number not in (0, 1):
+        return None
+    return number if abs(number) <= LARGEST else None
 
 
 def observed(measures: Mapping[str, MeasureSpec], attempt: Attempt) -> tuple[dict[str, Stored], frozenset[str]]:

@@ -22,6 +22,7 @@ from benchsite.web.source import coloured
         (0.001, "<1 %"),
         (0.999, ">99 %"),
         (0.125, "13 %"),
+        (float("inf"), "–"),
         (0.005, "1 %"),
     ],
 )
@@ -39,6 +40,8 @@ def test_a_rate_never_reads_as_none_or_all_unless_it_is(share: float | None, sho
         (12.345, "12.3"),
         (1234.5, "1,234"),
         (84112, "84,112"),
+        (1e300, "1e+300"),
+        (float("inf"), "–"),
         (-0.5, "-0.5"),
     ],
 )

@@ -97,6 +97,8 @@ def test_the_order_of_rows_does_not_change_a_digit() -> None:
         (APPROACH, 1),
         (NOTES, True),
         (FILES, [1]),
+        (FILES, -1e308),
+        (RESOLVED, 7),
         (FILES, {"n": 1}),
     ],
 )
