@@ -35,12 +35,20 @@ Watch = Callable[[], AbstractContextManager[dict[str, Any]]]
 
 def demo(examples: Path, say: Say, watch: Watch) -> list[Run]:
     """Run every bench below `examples` that was not run as it is now; gives the runs there are."""
+    files = sorted(examples.glob("*/bench.py"))
     runs = []
-    for file in sorted(examples.glob("*/bench.py")):
-        run = _known(file.parent) or _run(file.parent, say, watch)
+    for number, file in enumerate(files, 1):
+        say(f"Bench {number} of {len(files)}: {file.parent.name}")
+        run = _known(file.parent)
         if run is not None:
-            say(told(run))
+            say("  was run already, as it is now")
+        else:
+            run = _run(file.parent, say, watch)
+        if run is not None:
             runs.append(run)
+    say("")
+    for run in runs:
+        say(told(run))
     return runs
 
 

@@ -19,7 +19,7 @@ from runner.errors import RunnerError
 
 def serve(port: int, say: Callable[[str], None]) -> None:
     """Become gunicorn, with debugging off; the key that local use keeps is good for that."""
-    _refuse_taken(port)
+    refuse_taken(port)
     call_command("migrate", verbosity=0)
     env = {**os.environ, "BENCHSITE_DEBUG": "0", "BENCHSITE_BIND": f"127.0.0.1:{port}"}
     if settings.DEBUG and not env.get("BENCHSITE_SECRET_KEY") and not env.get("BENCHSITE_SECRET_KEY_FILE"):
@@ -30,7 +30,7 @@ def serve(port: int, say: Callable[[str], None]) -> None:
     os.execve(sys.executable, [sys.executable, "-m", "gunicorn", "benchsite.wsgi:application"], env)
 
 
-def _refuse_taken(port: int) -> None:
+def refuse_taken(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

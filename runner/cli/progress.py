@@ -27,14 +27,18 @@ class Show(Protocol):
 def showing(out: Console, manifest: Manifest, counting: Counting) -> Iterator[Show]:
     """Give the function that takes events; they may come from several threads."""
     lock = threading.Lock()
+    told: set[str] = set()  # why a cell was stopped: said once, not again with each of its trials
     with _live(out, counting) if out.is_terminal else _plain(out) as (say, refresh):
 
         def show(event: Event) -> None:
             with lock:
                 ended = counting.feed(event)
+                if event.get("reason") in told:
+                    event = {**event, "reason": ""}
                 if ended and _worth_a_line(ended, out.is_terminal):
                     say(trial_line(manifest, counting, event))
                 elif event["type"] == "cell.stopped":
+                    told.add(event["sentence"])
                     say(f"stopped {manifest.cells[event['cell']].id}: {event['sentence']}")
                 elif event["type"] == "trial.retried":
                     say(f"again   {manifest.where(event['trial'])}: {event.get('code', '')}")

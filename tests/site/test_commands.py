@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,6 +95,16 @@ def test_a_demo_runs_each_bench_once_and_leaves_out_what_cannot_run(
     assert any(line.startswith("other is left out: ") for line in said)
     (again,) = demo(tmp_path, said.append, nobody_watches)
     assert again.pk == run.pk
+
+
+def test_a_demo_to_be_served_at_a_taken_port_is_refused_before_it_runs() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=f"Port {port} cannot be served from .* make serve PORT={port + 1}"):
+            run_command("demo", "--port", str(port))
+    assert not Run.objects.exists()
 
 
 def test_the_demos_curator_is_made_once() -> None:

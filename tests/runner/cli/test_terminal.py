@@ -141,6 +141,19 @@ def test_what_a_resumed_run_had_done_does_not_make_it_look_fast() -> None:
     assert counting.left() == 10.0
 
 
+def test_why_a_cell_was_stopped_is_said_once(tmp_path: Path) -> None:
+    manifest = Manifest.read(make_run(tmp_path, cells=1, scenarios=1, trials=3) / MANIFEST)
+    out = Console(file=io.StringIO(), width=120)
+    with showing(out, manifest, Counting(3)) as told:
+        told(event("cell.stopped", 0, cell=0, code="boot", sentence="They all ended alike."))
+        told(event("trial.not_run", 1, state="not_run", reason="They all ended alike."))
+        told(event("trial.not_run", 2, state="not_run", reason="The budget was spent."))
+    said = out.file.getvalue()  # type: ignore[attr-defined]
+    assert said.count("They all ended alike.") == 1
+    assert said.count("not_run") == 2
+    assert "The budget was spent." in said
+
+
 def test_the_live_line_holds_counts_and_no_text_of_the_run(tmp_path: Path) -> None:
     manifest = Manifest.read(make_run(tmp_path, cells=1, scenarios=1, trials=2) / MANIFEST)
     counting = Counting(2)
