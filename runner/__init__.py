@@ -24,13 +24,51 @@ from .definition import (
 from .steps import crash, delete, loop, patch, say, sleep, usage, write
 
 if TYPE_CHECKING:
+    from .checking import check
+    from .evidence import changes_of, open_world, patch_of, transcript_of
     from .running import resume, run
     from .scenario.verbs import bench, expect, observe
+    from .selection import Selection
+    from .stored import verify
+    from .trying import rerun, try_scenario
 
 __all__ = [
-    "Budget", "Capture", "Cli", "Collect", "Command", "Judge", "Measure", "Network", "Python", "Scripted", "Timeouts",
-    "Workspace", "bench", "crash", "define_bench", "delete", "expect", "loop", "observe", "patch", "resume", "run",
-    "say", "sleep", "steps", "usage", "write",
+    "Budget",
+    "Capture",
+    "Cli",
+    "Collect",
+    "Command",
+    "Judge",
+    "Measure",
+    "Network",
+    "Python",
+    "Scripted",
+    "Selection",
+    "Timeouts",
+    "Workspace",
+    "bench",
+    "changes_of",
+    "check",
+    "crash",
+    "define_bench",
+    "delete",
+    "expect",
+    "loop",
+    "observe",
+    "open_world",
+    "patch",
+    "patch_of",
+    "rerun",
+    "resume",
+    "run",
+    "say",
+    "sleep",
+    "steps",
+    "transcript_of",
+    "try_scenario",
+    "usage",
+    "verify",
+    "write",
 ]  # fmt: skip
 
 _LAZY = {
@@ -39,6 +77,12 @@ _LAZY = {
     "observe": "runner.scenario.verbs",
     "run": "runner.running",
     "resume": "runner.running",
+    "Selection": "runner.selection",
+    "check": "runner.checking",
+    "try_scenario": "runner.trying",
+    "rerun": "runner.trying",
+    "verify": "runner.stored",
+    **dict.fromkeys(("changes_of", "open_world", "patch_of", "transcript_of"), "runner.evidence"),
 }
 
 

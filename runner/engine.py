@@ -35,6 +35,7 @@ def drive(
     workers: int = 1,
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
+    fail_fast: bool = False,
 ) -> RunResult:
     """Run what the run still has to do, a fresh one or one that was cut short; returns the folded result."""
     run_dir = Path(run_dir).resolve()
@@ -45,7 +46,7 @@ def drive(
         todo = pending(result)
         if before and not todo:
             return result
-        Drive(run_dir, result, todo, journal, executor, on_event, cancel or threading.Event()).run(
+        Drive(run_dir, result, todo, journal, executor, on_event, cancel or threading.Event(), fail_fast=fail_fast).run(
             workers, fresh=not any(event["type"] == "run.started" for event in before)
         )
     return fold(manifest, read_events(run_dir))
@@ -61,12 +62,15 @@ class Drive:
         executor: Executor,
         on_event: OnEvent | None,
         cancel: threading.Event,
+        *,
+        fail_fast: bool = False,
     ) -> None:
         self.run_dir, self.manifest, self.before = run_dir, result.manifest, result
         self.journal, self.executor, self.on_event, self.cancel = journal, executor, on_event, cancel
         self.queue = deque(todo)
         self.cells, self.spending = Cells(), Spending.of(result)
         self.running: dict[str, TrialJob] = {}
+        self.fail_fast, self.given_up = fail_fast, ""
         self.failure: BaseException | None = None
         self._lock = threading.Lock()  # over queue, cells, spending, running
         self._telling = threading.Lock()  # over journal and listener: a listener sees events in the journal's order
@@ -171,7 +175,7 @@ class Drive:
             self.tell("trial.not_run", trial=todo.index, state="not_run", reason=reason)
 
     def _reason_not_to_run(self, todo: Pending) -> str:
-        stopped = self.cells.stopped.get(self.manifest.trials[todo.index].cell, "")
+        stopped = self.given_up or self.cells.stopped.get(self.manifest.trials[todo.index].cell, "")
         if stopped or not self.spending.over:
             return stopped
         return f"The run's budget of ${self.spending.limit:g} was spent."
@@ -187,6 +191,9 @@ class Drive:
         cell = self.manifest.trials[todo.index].cell
         with self._lock:
             stop = self.cells.ended(cell, attempt)
+            if self.fail_fast and attempt.state in ("run_error", "eval_error"):
+                where = self.manifest.where(todo.index)
+                self.given_up = self.given_up or f"The run stops at the first error (--fail-fast), that of {where}."
         if stop is not None:
             self.tell("cell.stopped", cell=cell, code=stop[0], sentence=stop[1])
 

@@ -175,8 +175,9 @@ class Forked:
 class FreshProcesses:
     """Where fork is not to be had: a new process per trial, which imports what it needs by itself; same results."""
 
-    def __init__(self, run_dir: Path) -> None:
-        self.run_dir = run_dir
+    def __init__(self, run_dir: Path, *, terminal: bool = False) -> None:
+        """With `terminal` a trial's process keeps the runner's own input and output, for a debugger."""
+        self.run_dir, self.terminal = run_dir, terminal
 
     def launch(self, job: TrialJob) -> Launched:
         reader, writer = os.pipe()
@@ -191,9 +192,10 @@ class FreshProcesses:
         ]
         try:
             with (self.run_dir / "server.log").open("ab") as log:
+                streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
                 process = subprocess.Popen(
-                    argv, env=server_env(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    pass_fds=[writer], start_new_session=True,
+                    argv, env=server_env(), pass_fds=[writer], start_new_session=True,
+                    **({} if self.terminal else streams),
                 )  # fmt: skip
         finally:
             os.close(writer)

@@ -120,6 +120,8 @@ class Manifest:
     origin: str = "runner"
     """Who made the run: `runner`, or an importer's name."""
     parent: str | None = None
+    tags: tuple[str, ...] = ()
+    """Names its maker gave the run, to find it by."""
     protocol: str = PROTOCOL
 
     @property
@@ -208,6 +210,7 @@ def _nested(data: dict[str, Any]) -> dict[str, Any]:
         "rows": tuple(_row(row, data) for row in data["rows"]),
         "plans": tuple(data.get("plans", ())),
         "order": tuple(data.get("order", ())),
+        "tags": tuple(str(tag) for tag in data.get("tags", ())),
     }
 
 

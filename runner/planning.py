@@ -13,8 +13,9 @@ from .definition import Bench
 from .digests import digest
 from .errors import BenchError
 from .hashes import scenario_hash
-from .manifest import Case, Scenario
+from .manifest import Case, Cell, Scenario
 from .sealing import Sealed
+from .selection import Selection
 
 if TYPE_CHECKING:
     from .scenario.collecting import CollectedCase
@@ -78,15 +79,21 @@ def _check_unique(bench: Bench, found: list[Scenario]) -> None:
             )
 
 
-def rows(cells: int, found: Sequence[Scenario], plans: Sequence[int], trials: int) -> tuple[Row, ...]:
+def rows(
+    cells: Sequence[Cell], found: Sequence[Scenario], plans: Sequence[int], trials: int, select: Selection
+) -> tuple[Row, ...]:
     """Give every planned trial as (cell, scenario, case, number, plan); its position is its index."""
-    return tuple(
-        (cell, position, case, number, plans[position])
+    made = tuple(
+        (column, position, place, number, plans[position])
         for position, scenario in enumerate(found)
-        for case in range(len(scenario.cases))
-        for cell in range(cells)
+        for place, case in enumerate(scenario.cases)
+        for column, cell in enumerate(cells)
         for number in range(1, trials + 1)
+        if select.wants_trial(scenario.id, case.key, cell.id, number)
     )
+    if not made:
+        raise BenchError("The selection leaves no trial: the bench has changed, or --trials is too small for it.")
+    return made
 
 
 def order(planned: Sequence[Row], seed: int) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from .pins import Pinned, pin_cells
 from .plans import EvaluationRequest, Plan, resolve
 from .schema_source import extract
 from .sealing import Sealed, seal
+from .selection import Selection, used_axes
 from .static_check import check_sources
 from .stubs import write_stubs
 from .suite_probe import try_suite
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .scenario.collecting import CollectedCase
 
 SEED_BITS = 31
+LONGEST_TAG = 64
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,16 @@ def prepare(
     evaluation: str | EvaluationRequest | None = None,
     seed: int | None = None,
     agents: Sequence[str] | None = None,
+    select: Selection | None = None,
+    tags: Sequence[str] = (),
+    retain: str | None = None,
     probe: bool = True,
 ) -> Prepared:
-    """Check a bench whole and plan a run of it. `agents` replaces the values of the axis `agent`."""
+    """Check a bench whole and plan a run of it.
+
+    `agents` replaces the values of the axis `agent`; `select` takes a part of the plan, and only its agents are looked
+    for; `tags` are kept in the manifest; `retain` says which worlds are kept, in place of what the bench says.
+    """
     from .environments import choose
     from .scenario.collecting import collect
 
@@ -75,11 +84,16 @@ def prepare(
         raise BenchError(f"No scenario found: no file of {bench.tests!r} holds a bench_* function.", file=bench.root)
     blobs = BlobStore(store / "blobs")
     scenarios, firsts = planning.scenarios(bench, sealed, collected.cases, blobs)
+    select = select or Selection()
+    cells = select.of_cells(cells)
+    positions, scenarios = zip(*select.of_scenarios(scenarios), strict=True)
     chosen = choose(environment or bench.environment, bench.isolation, bench.network)
-    plans, numbers = _plans(bench, firsts, chosen, EvaluationRequest.of(evaluation))
+    plans, numbers = _plans(
+        bench, [firsts[position] for position in positions], chosen, EvaluationRequest.of(evaluation)
+    )
     pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
     warnings = [*_warnings(bench, chosen, pinned, sealed), *(try_suite(bench, sealed, chosen) if probe else ())]
-    rows = planning.rows(len(cells), scenarios, numbers, bench.trials)
+    rows = planning.rows(cells, scenarios, numbers, bench.trials, select)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     manifest = Manifest(
         run=str(ULID()),
@@ -87,7 +101,7 @@ def prepare(
         bench=bench.name,
         version=bench.version,
         measures=measures,
-        axes=axes,
+        axes=used_axes(axes, cells),
         cells=pinned.cells,
         scenarios=scenarios,
         rows=rows,
@@ -100,7 +114,7 @@ def prepare(
         environment=chosen.name,
         network=asdict(bench.network),
         evaluation=EvaluationRequest.of(evaluation).mode or bench.evaluation,
-        retain=bench.workspace.retain if bench.workspace else Workspace().retain,
+        retain=retain or (bench.workspace.retain if bench.workspace else Workspace().retain),
         trials_per_cell=bench.trials,
         limits=_limits(bench),
         seed=seed,
@@ -108,6 +122,7 @@ def prepare(
         harness={**harness_facts(), "environment": f"{chosen.name} {chosen.version()}".strip()},
         host=host_facts(),
         sealed=sealed.digest,
+        tags=_tags(tags),
     )
     return Prepared(bench, sealed, manifest, chosen.name, tuple(warnings))
 
@@ -125,6 +140,13 @@ def with_agents(bench: Bench, agents: Sequence[str]) -> Bench:
     if not agents:
         return bench
     return replace(bench, matrix={**bench.matrix, "agent": list(agents)})
+
+
+def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+    for tag in tags:
+        if not tag.strip() or not tag.isprintable() or len(tag) > LONGEST_TAG:
+            raise BenchError(f"{tag!r} is no tag: it takes 1 to {LONGEST_TAG} characters that can be printed.")
+    return tuple(dict.fromkeys(tags))
 
 
 def _plans(

@@ -25,8 +25,10 @@ from .prepare import Prepared, prepare, with_agents
 from .replay import RunResult
 from .schema_source import extract
 from .sealing import open_sealed, seal
+from .selection import Selection
+from .stored import RESULT, write_result
 
-RUNS = "runs"
+RUNS, TRIES = "runs", "tries"
 MakeExecutor = Callable[[Path, int], Executor]
 """Given the run's folder and the number of workers; the run closes what it made."""
 
@@ -40,21 +42,34 @@ def run(
     seed: int | None = None,
     evaluation: str | EvaluationRequest | None = None,
     agents: Sequence[str] | None = None,
+    select: Selection | None = None,
+    tags: Sequence[str] = (),
+    retain: str | None = None,
+    fail_fast: bool = False,
+    into: str = RUNS,
     on_event: OnEvent | None = None,
     on_prepared: Callable[[Prepared], None] | None = None,
     cancel: threading.Event | None = None,
     executor: MakeExecutor | None = None,
 ) -> RunResult:
-    """Prepare a bench and run its matrix. `on_prepared` sees the plan before anything runs; raising there stops it."""
-    prepared = prepare(folder, trials=trials, environment=environment, evaluation=evaluation, seed=seed, agents=agents)
+    """Prepare a bench and run its matrix. `on_prepared` sees the plan before anything runs; raising there stops it.
+
+    trials, environment, seed, evaluation, agents, select, tags and retain shape the plan as `prepare` tells. With
+    `fail_fast` the first trial that ends in an error lets no other one begin. `into` is the folder below `.bench`:
+    a run under "tries" is not listed among the runs. `workers` is how many trials run at a time (default: one a core).
+    """
+    prepared = prepare(
+        folder, trials=trials, environment=environment, evaluation=evaluation, seed=seed, agents=agents,
+        select=select, tags=tags, retain=retain,
+    )  # fmt: skip
     if on_prepared is not None:
         on_prepared(prepared)
-    return _drive(begin(prepared), workers, on_event, cancel, executor)
+    return _drive(begin(prepared, into), workers, on_event, cancel, executor, fail_fast=fail_fast)
 
 
-def begin(prepared: Prepared) -> Path:
+def begin(prepared: Prepared, into: str = RUNS) -> Path:
     """Make the run's folder with its manifest. The rename is last: a folder that is there is whole."""
-    runs = dot_bench(prepared.bench.root) / RUNS
+    runs = dot_bench(prepared.bench.root) / into
     aside = runs / f".{prepared.manifest.run}"
     aside.mkdir(parents=True)
     prepared.manifest.write(aside / MANIFEST)
@@ -65,6 +80,7 @@ def resume(
     run_dir: Path | str,
     *,
     workers: int | None = None,
+    fail_fast: bool = False,
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
     executor: MakeExecutor | None = None,
@@ -72,7 +88,7 @@ def resume(
     """Run what a run is missing; refused when its bench is not the one it began with."""
     folder = Path(run_dir).resolve()
     check_unchanged(folder, Manifest.read(folder / MANIFEST))
-    return _drive(folder, workers, on_event, cancel, executor)
+    return _drive(folder, workers, on_event, cancel, executor, fail_fast=fail_fast)
 
 
 def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
@@ -118,9 +134,14 @@ def _drive(
     on_event: OnEvent | None,
     cancel: threading.Event | None,
     executor: MakeExecutor | None,
+    *,
+    fail_fast: bool,
 ) -> RunResult:
     count = workers if workers is not None else os.cpu_count() or 1
     if count < 1:
         raise BenchError(f"workers={count} is not a whole number of at least 1.")
     with closing((executor or LocalExecutor)(run_dir, count)) as made:
-        return drive(run_dir, executor=made, workers=count, on_event=on_event, cancel=cancel)
+        (run_dir / RESULT).unlink(missing_ok=True)  # it would speak of an earlier end
+        result = drive(run_dir, executor=made, workers=count, on_event=on_event, cancel=cancel, fail_fast=fail_fast)
+    write_result(run_dir, result)
+    return result

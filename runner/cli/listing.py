@@ -5,16 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from runner import replay
-from runner.errors import BenchError, RunnerError
+from runner.errors import RunnerError
 
-from .places import runs_of
+from .places import check_bench, runs_of
 from .terminal import console, plural, print_json, text
 
 
 def command(options: Namespace) -> int:
     bench: Path = options.bench
-    if not (bench / "bench.py").is_file() and not (bench / ".bench").is_dir():
-        raise BenchError("There is no bench here: the folder has no bench.py.", file=bench.resolve())
+    check_bench(bench)
     rows = [_row(path) for path in reversed(runs_of(bench))]
     if options.json:
         print_json({"bench": str(bench.resolve()), "runs": rows})
@@ -37,6 +36,7 @@ def _row(path: Path) -> dict[str, Any]:
         "bench": result.manifest.bench,
         "version": result.manifest.version,
         "created_at": result.manifest.created_at,
+        "tags": list(result.manifest.tags),
         "state": result.state,
         "planned": len(result.trials),
         "cells": len(result.manifest.cells),
@@ -49,14 +49,18 @@ def _print(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("run", "started", "version", "state", "cells", "trials"):
+    tagged = any(row.get("tags") for row in rows)
+    for name in ("run", "started", "version", "state", "cells", *(["tags"] if tagged else []), "trials"):
         table.add_column(name, overflow="fold")
     for row in rows:
         if "error" in row:
-            table.add_row(text(row["run"]), "", "", text("unreadable", "red"), "", text(row["error"]))
+            blank = [""] * (2 if tagged else 1)
+            table.add_row(text(row["run"]), "", "", text("unreadable", "red"), *blank, text(row["error"]))
             continue
         counts = ", ".join(f"{count} {state}" for state, count in row["counts"].items())
         solved = "" if row["solved"] is None else f" ({row['solved']} solved)"
-        cells = (row["run"], row["created_at"][:16].replace("T", " "), row["version"], row["state"], row["cells"])
+        tags = [", ".join(row["tags"])] if tagged else []
+        started = row["created_at"][:16].replace("T", " ")
+        cells = (row["run"], started, row["version"], row["state"], row["cells"], *tags)
         table.add_row(*map(text, cells), text(f"{plural(row['planned'], 'trial')}: {counts}{solved}"))
     console().print(table)

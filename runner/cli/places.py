@@ -1,16 +1,20 @@
-"""From what a person writes to a run directory."""
+"""From what a person writes to a run directory, or to one trial of it."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from runner.errors import JournalError
+from runner.errors import BenchError, JournalError
 from runner.journal import MANIFEST
 
+LATEST = "latest"
+_TRIAL = re.compile(r"(?:(?P<run>.*)[:/])?#?(?P<index>[0-9]+)", re.DOTALL)
 
-def runs_of(bench: Path) -> list[Path]:
-    """Give a bench's run directories, the oldest first (ULIDs sort by time)."""
-    folder = bench / ".bench" / "runs"
+
+def runs_of(bench: Path, kind: str = "runs") -> list[Path]:
+    """Give a bench's run directories, the oldest first (ULIDs sort by time); "tries" are those of try and check."""
+    folder = bench / ".bench" / kind
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if (path / MANIFEST).is_file())
@@ -21,11 +25,11 @@ def find_run(name: str, bench: Path) -> Path:
     path = Path(name)
     if (path / MANIFEST).is_file():
         return path
-    if name != "latest" and path.is_dir() and ((path / "bench.py").is_file() or (path / ".bench").is_dir()):
+    if name != LATEST and path.is_dir() and is_bench(path):
         return _latest(path)
-    if name == "latest":
+    if name == LATEST:
         return _latest(bench)
-    found = [run for run in runs_of(bench) if run.name.startswith(name.upper()) or run.name.endswith(name.upper())]
+    found = [run for kind in ("runs", "tries") for run in runs_of(bench, kind) if _fits(run.name, name.upper())]
     if len(found) == 1:
         return found[0]
     if found:
@@ -33,7 +37,33 @@ def find_run(name: str, bench: Path) -> Path:
     raise JournalError(f"There is no run {name!r} in {_shown(bench)}; `benchsite list` shows what there is.")
 
 
+def find_trial(name: str, bench: Path) -> tuple[Path, int]:
+    """Find a trial by RUN:INDEX or RUN/INDEX; INDEX alone is one of the latest run. Gives the run and the index."""
+    written = _TRIAL.fullmatch(name)
+    if written is None:
+        raise JournalError(
+            f"{name!r} names no trial: write RUN:INDEX, or INDEX alone for the latest run; "
+            "`benchsite result --trials` shows the indexes."
+        )
+    return find_run(written["run"] or LATEST, bench), int(written["index"])
+
+
+def is_bench(folder: Path) -> bool:
+    return (folder / "bench.py").is_file() or (folder / ".bench").is_dir()
+
+
+def check_bench(folder: Path) -> None:
+    """Refuse a folder that is no bench, before it is said to have no runs."""
+    if not is_bench(folder):
+        raise BenchError("There is no bench here: the folder has no bench.py.", file=_shown(folder))
+
+
+def _fits(run: str, part: str) -> bool:
+    return run.startswith(part) or run.endswith(part)
+
+
 def _latest(bench: Path) -> Path:
+    check_bench(bench)
     runs = runs_of(bench)
     if not runs:
         raise JournalError(f"{_shown(bench)} has no runs yet; `benchsite run {bench}` makes one.")

@@ -68,7 +68,7 @@ def trial_line(manifest: Manifest, counting: Counting, event: Event) -> str:
     outcome = f" {event['outcome']}" if event.get("outcome") else f" {event['fault']}" if event.get("fault") else ""
     reason = f"  {event['reason']}" if event.get("reason") else ""
     done = f"[{counting.ended}/{counting.planned}]"
-    return f"{done} {event['state']}{outcome}  {manifest.where(event['trial'])}{spent}{reason}"
+    return f"{done} {event['state']}{outcome}  {manifest.where(event['trial'])} · #{event['trial']}{spent}{reason}"
 
 
 @contextmanager

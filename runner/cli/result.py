@@ -4,9 +4,11 @@ from argparse import Namespace
 from typing import Any
 
 from runner import replay
+from runner.records import RunResult, Trial
+from runner.selection import name_of
 
 from .places import find_run
-from .terminal import console, plural, print_json, text
+from .terminal import console, plural, print_json, seconds, text
 
 OUTCOMES = ("solved", "unsolved", "measured")
 
@@ -18,19 +20,60 @@ def command(options: Namespace) -> int:
     policy_named(options.policy)
     result = replay.read(find_run(options.run, options.bench))
     made = summary(result, options.policy)
-    if options.json:
+    if options.trials:
+        rows = trial_rows(result)
+        print_json({"run": result.manifest.run, "trials": rows}) if options.json else _show_trials(rows)
+    elif options.json:
         print_json(made)
     else:
         show(made)
     return 0
 
 
+def trial_rows(result: RunResult) -> list[dict[str, Any]]:
+    """Describe every trial by its index, which `diff`, `open`, `transcript` and `rerun` take."""
+    return [_trial_row(result, trial) for trial in result.trials]
+
+
+def _trial_row(result: RunResult, trial: Trial) -> dict[str, Any]:
+    scenario, case, cell, number = name_of(result.manifest, trial.planned.index)
+    final = trial.final
+    return {
+        "index": trial.planned.index,
+        "scenario": f"{scenario}[{case}]" if case else scenario,
+        "cell": cell,
+        "trial": number,
+        "state": trial.state,
+        "outcome": (final.outcome or final.fault) if final else None,
+        "seconds": final.seconds if final else None,
+        "cost": trial.usage.cost,
+        "kept": bool(final and final.kept),
+        "reason": trial.reason,
+    }
+
+
+def _show_trials(rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("#", "scenario", "cell", "trial", "ended", "time", "reason"):
+        table.add_column(name, overflow="fold", justify="right" if name in ("#", "time") else "left")
+    for row in rows:
+        ended = " ".join(filter(None, (row["state"], row["outcome"])))
+        spent = "" if row["seconds"] is None else seconds(row["seconds"])
+        shown = (row["index"], row["scenario"], row["cell"], row["trial"], ended, spent, row["reason"])
+        table.add_row(*map(text, shown))
+    console().print(table)
+
+
 def show(made: dict[str, Any]) -> None:
     """Print the table of cells x measures, and under it everything a reader must know about its numbers."""
     out = console()
     out.print(text(f"{made['bench']} {made['version']} · run {made['run']} · {made['state']}"))
-    out.print(text(f"{plural(made['planned'], 'trial')}: {counted(made['counts'])}"), "")
-    out.print(_table(made), "")
+    out.print(text(f"{plural(made['planned'], 'trial')}: {counted(made['counts'])}"))
+    out.print()
+    out.print(_table(made))
+    out.print()
     for line in _footnotes(made):
         out.print(text(line))
 
@@ -94,13 +137,14 @@ def _bound(value: float, rate: bool) -> str:
 
 
 def _cautions(made: dict[str, Any]) -> list[str]:
-    """Say each word of caution once, with the measures it is about."""
+    """Say the words of caution once for all measures they are about; a figure that is not there needs none."""
     about: dict[str, list[str]] = {}
     for key in (measure["key"] for measure in made["measures"]):
-        notes = {note for cell in made["cells"] for note in cell["measures"][key].get("note", "").split("; ") if note}
-        for note in sorted(notes):
-            about.setdefault(note, []).append(key)
-    return [f"{note}: {', '.join(keys)}." for note, keys in about.items()]
+        figures = [cell["measures"][key] for cell in made["cells"] if cell["measures"][key].get("n")]
+        notes = {note for figure in figures for note in figure.get("note", "").split("; ") if note}
+        if notes:
+            about.setdefault(", ".join(sorted(notes)), []).append(key)
+    return [f"{notes}: {', '.join(keys)}." for notes, keys in about.items()]
 
 
 def _footnotes(made: dict[str, Any]) -> list[str]:

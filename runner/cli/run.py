@@ -1,54 +1,50 @@
 from __future__ import annotations
 
 import shlex
-import threading
 from argparse import Namespace
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner import replay
 from runner.errors import RunnerError
-from runner.faults import COMPLETE
-from runner.journal import Event
-from runner.manifest import Manifest
-from runner.replay import RunResult
+from runner.records import RunResult
+from runner.selection import Selection, failed_trials
 
-from .counting import Counting
 from .places import find_run
-from .progress import Show, showing
-from .sizes import size_line
-from .stopping import stopping
+from .plan import show_plan
 from .terminal import console, plural, print_json, text
-
-if TYPE_CHECKING:
-    from runner.prepare import Prepared
+from .watching import Watch
 
 SOME_FAILED, CANCELLED = 3, 130
 
 
 def command(options: Namespace) -> int:
+    if options.dry_run:
+        return _dry_run(options)
     result, path = _resume(options) if options.resume else _run(options)
+    return close(result, path, options)
+
+
+def close(result: RunResult, path: Path, options: Namespace) -> int:
+    """End a command that made a run: with what happened, for a person or for a machine."""
     code = exit_code(result)
     if options.json:
         print_json(outcome(result, str(path), code))
     else:
-        _close(result, options.bench)
+        _close(result, path)
     return code
 
 
 def _run(options: Namespace) -> tuple[RunResult, Path]:
     from runner.running import run
 
-    with _Watch(options) as watch:
+    with Watch(error=options.json) as watch:
         result = run(
             options.bench,
-            trials=options.trials,
+            **_plan(options),
             workers=options.workers,
-            environment=options.environment,
-            seed=options.seed,
-            evaluation=options.evaluation,
+            fail_fast=options.fail_fast,
             on_prepared=watch.prepared,
             on_event=watch.event,
             cancel=watch.cancel,
@@ -56,55 +52,48 @@ def _run(options: Namespace) -> tuple[RunResult, Path]:
     return result, options.bench.resolve() / ".bench" / "runs" / result.manifest.run
 
 
+def _plan(options: Namespace) -> dict[str, Any]:
+    """Give what shapes the plan. A run of what failed plans as many trials as the run it looks at had."""
+    failed = replay.read(find_run(options.only_failed, options.bench)) if options.only_failed else None
+    return {
+        "trials": options.trials or (failed.manifest.trials_per_cell if failed else None),
+        "environment": options.environment,
+        "evaluation": options.evaluation,
+        "seed": options.seed,
+        "tags": options.tag,
+        "select": Selection(tuple(options.scenario), tuple(options.cell), failed_trials(failed) if failed else None),
+    }
+
+
+def _dry_run(options: Namespace) -> int:
+    from runner.prepare import prepare
+
+    if options.resume:
+        raise RunnerError("--dry-run shows the plan of a new run; leave out --resume.")
+    prepared = prepare(options.bench, **_plan(options))
+    if options.json:
+        manifest = prepared.manifest.to_json()
+        print_json({"environment": prepared.environment, "warnings": list(prepared.warnings), "manifest": manifest})
+    else:
+        show_plan(prepared)
+    return 0
+
+
 def _resume(options: Namespace) -> tuple[RunResult, Path]:
     """Go on with a run as it was planned; options that would plan another one are refused, not ignored."""
     from runner.running import resume
 
-    for name in ("trials", "environment", "seed", "evaluation"):
-        if getattr(options, name) is not None:
-            raise RunnerError(f"--{name} cannot change a run that was begun; leave it out, or start a new run.")
+    for name in ("trials", "environment", "seed", "evaluation", "scenario", "cell", "only_failed", "tag"):
+        if getattr(options, name) not in (None, []):
+            written = name.replace("_", "-")
+            raise RunnerError(f"--{written} cannot change a run that was begun; leave it out, or start a new run.")
     run_dir = find_run(options.resume, options.bench)
-    with _Watch(options) as watch:
+    with Watch(error=options.json) as watch:
         watch.resumed(replay.read(run_dir))
-        result = resume(run_dir, workers=options.workers, on_event=watch.event, cancel=watch.cancel)
+        result = resume(
+            run_dir, workers=options.workers, fail_fast=options.fail_fast, on_event=watch.event, cancel=watch.cancel
+        )
     return result, run_dir.resolve()
-
-
-class _Watch:
-    """What is printed while a run goes on, and the Ctrl-C that ends it. With --json all of it is on stderr."""
-
-    def __init__(self, options: Namespace) -> None:
-        self.cancel = threading.Event()
-        self._out = console(error=options.json)
-        self._open = ExitStack()
-        self._show: Show | None = None
-
-    def prepared(self, prepared: Prepared) -> None:
-        manifest = prepared.manifest
-        self._out.print(text(size_line(manifest)))
-        for warning in prepared.warnings:
-            self._out.print(text(f"warning: {warning}", "yellow"))
-        self._out.print(text(f"Run {manifest.run} in {prepared.environment}"))
-        self._begin(manifest, Counting(len(manifest.rows)))
-
-    def resumed(self, result: RunResult) -> None:
-        ended = {trial.planned.index: trial.state for trial in result.trials if trial.state in COMPLETE}
-        self._out.print(text(f"Resuming {result.manifest.run}: {len(ended)} of {len(result.trials)} trials are done"))
-        self._begin(result.manifest, Counting(len(result.trials), ended))
-
-    def _begin(self, manifest: Manifest, counting: Counting) -> None:
-        self._show = self._open.enter_context(showing(self._out, manifest, counting))
-
-    def event(self, event: Event) -> None:
-        if self._show is not None:
-            self._show(event)
-
-    def __enter__(self) -> _Watch:
-        self._open.enter_context(stopping(self.cancel))
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._open.close()
 
 
 def exit_code(result: RunResult) -> int:
@@ -133,7 +122,7 @@ def _outcomes(result: RunResult) -> dict[str, int]:
     return dict(Counter(final.outcome for final in finals if final and final.outcome))
 
 
-def _close(result: RunResult, bench: Path) -> None:
+def _close(result: RunResult, path: Path) -> None:
     """End with what happened, the reasons of errors by how often they came, and where to look."""
     out = console()
     counts = ", ".join(f"{count:,} {state}" for state, count in {**result.counts, **_outcomes(result)}.items())
@@ -149,5 +138,11 @@ def _close(result: RunResult, bench: Path) -> None:
         out.print(text(f"  {count} x {reason}"))
     if len(reasons) > 8:
         out.print(text(f"  and {plural(len(reasons) - 8, 'other reason')}"))
-    where = "" if bench.resolve() == Path.cwd() else f" --bench {shlex.quote(str(bench))}"
+    where = "" if path.parents[2] == Path.cwd() else f" --bench {shlex.quote(_near(path.parents[2]))}"
     out.print(text(f"See it: benchsite result {result.manifest.run}{where}"))
+
+
+def _near(folder: Path) -> str:
+    """Name a folder from here where it lies below, so that the line can be pasted and read."""
+    here = Path.cwd()
+    return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)

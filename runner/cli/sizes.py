@@ -11,6 +11,10 @@ from .terminal import clean, plural
 
 def size_line(manifest: Manifest) -> str:
     parts = [*_cells(manifest), _scenarios(manifest), plural(manifest.trials_per_cell, "trial")]
+    cases = sum(len(scenario.cases) for scenario in manifest.scenarios)
+    whole = len(manifest.cells) * cases * manifest.trials_per_cell
+    if whole != len(manifest.rows):
+        return f"{' x '.join(parts)}, of them {plural(len(manifest.rows), 'chosen trial')}"
     return f"{' x '.join(parts)} = {plural(len(manifest.rows), 'trial')}"
 
 

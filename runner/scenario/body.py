@@ -19,6 +19,7 @@ from runner.worlds.places import Place, make_place, worlds_root
 from . import current
 from .agent import AgentHandle
 from .auditing import audit
+from .debugging import debugged
 from .evaluation import Evaluation
 from .live import Emit, LiveTrial, Setting, trace_of
 from .outputs import redacted
@@ -140,6 +141,12 @@ def _play(warm: Warm, items: Items, trial: LiveTrial) -> None:
 def _redirect(place: Place) -> tuple[Path, Path]:
     """Give the process descriptors of its own: trials that run side by side must not mix their lines."""
     files = place.root / "scenario.stdout", place.root / "scenario.stderr"
+    os.chdir(place.root)
+    tempfile.tempdir = str(place.root)
+    if debugged():
+        for file in files:
+            file.touch()
+        return files
     sys.stdout.flush()
     sys.stderr.flush()
     null = os.open(os.devnull, os.O_RDONLY)
@@ -149,8 +156,6 @@ def _redirect(place: Place) -> tuple[Path, Path]:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(descriptor, number)
         os.close(descriptor)
-    os.chdir(place.root)
-    tempfile.tempdir = str(place.root)
     return files
 
 

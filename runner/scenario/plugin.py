@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.outcomes import Skipped
 
 from .collecting import CollectedCase, Complaint
 from .current import current
+from .debugging import debugged, stop_at
 from .reporting import case_of, complaints_of, import_complaint, unnamed_id
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class Gathered:
         """Take the exception itself, before pytest turns it into text."""
         if call.excinfo is not None:
             current("a scenario").raised(call.excinfo.value, str(call.when))
+            if debugged() and not isinstance(call.excinfo.value, Skipped):
+                stop_at(call.excinfo.value)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -55,8 +55,12 @@ def import_complaint(error: BaseException, file: Path, root: Path) -> Complaint:
     where, line = (Path(frames[-1].filename), frames[-1].lineno) if frames else (file, None)
     if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(root):
         where, line = Path(error.filename), error.lineno
-    told = [*traceback.format_list(frames), *traceback.format_exception_only(error)]
-    text = f"It could not be imported:\n{''.join(told).rstrip()}"
+    said = error.msg if isinstance(error, SyntaxError) else str(error)
+    last = f"{type(error).__name__}: {' '.join(said.split())[:2000]}"
+    way = traceback.format_list(frames)[:-1]  # where it ends stands before the sentence
+    text = f"It could not be imported: {last.rstrip('.')}."
+    if way:
+        text += f" It was reached by:\n{''.join(way).rstrip()}"
     return Complaint(text, where.relative_to(root).as_posix(), line)
 
 

@@ -58,6 +58,8 @@ def test_the_bench_of_the_authoring_guide_runs_as_written(tmp_path: Path) -> Non
     assert {outcome for where, outcome in found.items() if "sloppy" in where} == {"unsolved"}
     table = benchsite("result", bench)
     assert "100 % 3/3" in table.stdout
+    sound = benchsite("check", bench)
+    assert sound.returncode == 0, sound.stdout + sound.stderr
 
 
 def test_the_bench_of_the_readme_runs_as_written(tmp_path: Path) -> None:

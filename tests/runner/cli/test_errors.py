@@ -20,12 +20,12 @@ SKIPS = "import pytest\n\ndef bench_ask(workspace, agent):\n    pytest.skip('not
         (["run", "."], "bench.py"),
         (["prepare", "."], "bench.py"),
         (["list", "."], "There is no bench here"),
-        (["result"], "has no runs yet"),
+        (["result"], "There is no bench here"),
         (["result", "01ABC"], "There is no run '01ABC'"),
         (["result", "latest", "--policy", "best/1"], "scored/1 and errors-fail/1"),
-        (["bundle"], "has no runs yet"),
-        (["push", "--to", "http://127.0.0.1:9"], "has no runs yet"),
-        (["run", "--resume", "latest"], "has no runs yet"),
+        (["bundle"], "There is no bench here"),
+        (["push", "--to", "http://127.0.0.1:9"], "There is no bench here"),
+        (["run", "--resume", "latest"], "There is no bench here"),
         (["mock-model", "--script", "none.json"], "none.json"),
     ],
 )
@@ -41,7 +41,7 @@ def test_debug_shows_where_an_error_came_from(tmp_path: Path) -> None:
     done = benchsite("result", "--debug", cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" in done.stderr
-    assert "has no runs yet" in done.stderr.splitlines()[-1]
+    assert "There is no bench here" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("arguments", [[], ["dance"], ["run", "--trials", "0"], ["run", "--trials", "x"], ["push"]])
