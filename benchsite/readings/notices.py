@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from runner.faults import FAULTS
+from runner.faults import FAULTS, INTEGRITY_FLAGS
 from runner.statistics.words import FEW_TRIALS, FEWEST_CLUSTERS
 
 from .counts import ERRORS
@@ -33,8 +33,9 @@ VERDICTS = {
 }
 
 
-def notices(loaded: Loaded, table: Board | None, reason: str) -> list[Notice]:
-    found = [*_verdict(loaded, reason), *_stopped(loaded), *_left_out(loaded), *_thin(loaded, table), *_bounds(loaded)]
+def notices(loaded: Loaded, table: Board | None, reason: str, flags: Mapping[str, int]) -> list[Notice]:
+    found = [*_verdict(loaded, reason), *_stopped(loaded), *_left_out(loaded), *_flagged(flags)]
+    found += [*_thin(loaded, table), *_bounds(loaded)]
     return sorted(found, key=lambda notice: ("danger", "warn", "info").index(notice.level))
 
 
@@ -73,6 +74,12 @@ def _left_out(loaded: Loaded) -> Iterator[Notice]:
         yield Notice("info", text, query=f"state={','.join(unrun)}")
     if live := counts.states["running"] + counts.states["queued"]:
         yield Notice("info", f"{count(live, 'trial')} still to come.", query="state=queued,running")
+
+
+def _flagged(flags: Mapping[str, int]) -> Iterator[Notice]:
+    for name, many in flags.items():
+        text = f"{count(many, 'trial')} flagged {name}: {INTEGRITY_FLAGS[name]} Scores are as they were measured."
+        yield Notice("warn", text, query=f"flag={name}")
 
 
 def _thin(loaded: Loaded, table: Board | None) -> Iterator[Notice]:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from benchsite.curation.models import Decision
 from benchsite.runs.models import Run, Standing
 
+from .beside import beside
 from .breakdown import Breakdown, breakdown
 from .counts import DEFAULT_POLICY, Counts
+from .coverage import Coverage, coverage
 from .leaderboard import Board, MeasureFacts, Verdict, board, verdict
 from .loaded import Loaded
 from .matrix import Matrix, matrix
@@ -41,6 +43,7 @@ class RunPage:
     board: Board | None
     matrix: Matrix | None
     breakdown: Breakdown | None
+    coverage: Coverage
     facts: tuple[Fact, ...]
     hashes: tuple[Fact, ...]
 
@@ -54,6 +57,7 @@ def run_page(run: Run, asked: Question) -> RunPage:
     measure = _measure(loaded, asked.measure)
     table = _board(loaded, measure, asked.policy) if measure and measure.pooled else None
     grid = _matrix(loaded, measure, asked) if measure else None
+    aside = beside(run)
     facts, hashes = provenance(run, loaded.manifest)
     return RunPage(
         run=run,
@@ -63,10 +67,11 @@ def run_page(run: Run, asked: Question) -> RunPage:
         measures=tuple(loaded.measures),
         measure=measure,
         verdict=verdict(table) if table else None,
-        notices=tuple(notices(loaded, table, decided(run))),
+        notices=tuple(notices(loaded, table, decided(run), aside.flags)),
         board=table,
         matrix=grid,
         breakdown=breakdown(table, grid, every=asked.every) if table and grid else None,
+        coverage=coverage(aside.sums, loaded.measures, loaded.total),
         facts=facts,
         hashes=hashes,
     )
@@ -100,8 +105,8 @@ def _matrix(loaded: Loaded, measure: MeasureFacts, asked: Question) -> Matrix | 
 
 
 def decided(run: Run) -> str:
-    """The reason of the newest decision on the run itself."""
-    if run.verdict == Run.Verdict.SUBMITTED:
+    """The reason of the newest decision on the run itself, where it is one against it."""
+    if run.verdict in (Run.Verdict.SUBMITTED, Run.Verdict.ACCEPTED):
         return ""
     newest = Decision.objects.filter(run=run.ulid, trial=None).order_by("-id").values_list("reason", flat=True)
     return newest.first() or ""

@@ -113,7 +113,10 @@ class Transcript:
         return min(self.page * PAGE, self.total)
 
 
-def transcript(user: Any, ulid: str, index: int, page: int, attempt: int | None, role: str) -> Transcript | None:
+def transcript(
+    user: Any, ulid: str, index: int, page: int, attempt: int | None, role: str, at: str = ""
+) -> Transcript | None:
+    """Give one page of a transcript; `at`, as `request-step`, asks for the page that holds that step."""
     head = find(user, ulid, index)
     if head is None:
         return None
@@ -121,7 +124,7 @@ def transcript(user: Any, ulid: str, index: int, page: int, attempt: int | None,
     sources = _sources(head.record(number))
     shelf = Shelf((source.transcript for source in sources), head.run.bench_id)
     role = role if role in (*ROLES, "errors") else ""
-    page = max(1, page)
+    page = _page_with(sources, shelf, at) if at else max(1, page)
     steps, counts, total = _page(sources, shelf, page, role)
     return Transcript(head, number, sources, steps, total, page, role, counts, tuple(shelf.why.values()))
 
@@ -162,6 +165,11 @@ def _page(
             shown.append(show(step, source.request))
         total += 1
     return tuple(shown), counts, total
+
+
+def _page_with(sources: tuple[Source, ...], shelf: Shelf, at: str) -> int:
+    steps = enumerate(_steps(sources, shelf))
+    return next((n // PAGE + 1 for n, (source, step) in steps if f"{source.request}-{step.n}" == at), 1)
 
 
 def _steps(sources: tuple[Source, ...], shelf: Shelf) -> Iterator[tuple[Source, Step]]:

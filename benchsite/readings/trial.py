@@ -9,9 +9,10 @@ from typing import Any
 from benchsite.benches.models import Measure
 from benchsite.curation.models import Decision, Note
 from benchsite.runs.models import Observation
-from runner.faults import FAULTS, FLAGS
+from runner.faults import FAULTS
 
 from . import words
+from .flagged import Flag, evidence_of, flags_of
 from .shelf import Shelf
 from .trialhead import Head, find
 
@@ -84,7 +85,7 @@ class Overview:
     unknown: tuple[dict[str, Any], ...]
     guards: tuple[dict[str, Any], ...]
     issues: tuple[dict[str, Any], ...]
-    flags: tuple[tuple[str, str], ...]
+    flags: tuple[Flag, ...]
     phases: tuple[PhaseTime, ...]
     usage: tuple[tuple[str, str], ...]
     requests: tuple[RequestFacts, ...]
@@ -98,14 +99,15 @@ def overview(user: Any, ulid: str, index: int) -> Overview | None:
     if head is None:
         return None
     record = head.record()
+    issues = tuple(_dicts(record.get("issues")))
     return Overview(
         head=head,
         why=_why(head),
         observed=_observed(head),
         unknown=tuple(_dicts(record.get("unknown"))),
         guards=tuple(_dicts(record.get("guards"))),
-        issues=tuple(_dicts(record.get("issues"))),
-        flags=tuple((code, FLAGS.get(code, "")) for code in head.trial.flags),
+        issues=tuple({**issue, "evidence": evidence_of(issue)} for issue in issues),
+        flags=flags_of(head.trial.flags, issues),
         phases=_phases(head),
         usage=usage_rows(record.get("usage")),
         requests=_requests(record, head.run.bench_id),

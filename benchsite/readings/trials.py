@@ -11,10 +11,12 @@ from urllib.parse import urlencode
 from django.db.models import Q
 
 from benchsite.runs.models import Observation, Run, Trial
-from runner.faults import FAULTS, OUTCOMES, STATES
+from runner.faults import FAULTS, FLAGS, OUTCOMES, STATES
 from runner.statistics import POLICIES
 
 from .counts import counted
+from .coverage import SEEN, was_seen
+from .flagged import has_flag
 from .leaderboard import MeasureFacts
 from .loaded import Loaded
 from .subjects import CellFacts
@@ -35,6 +37,9 @@ class Filters:
     scenario: str = ""
     case: str | None = None
     counted: str = ""
+    flag: str = ""
+    measure: str = ""
+    seen: str = ""
     after: int = -1
 
     def query(self, **changed: Any) -> str:
@@ -62,6 +67,10 @@ class Filters:
             bad.append(self.fault)
         if self.counted and self.counted not in POLICIES:
             bad.append(self.counted)
+        if self.flag and self.flag not in FLAGS:
+            bad.append(self.flag)
+        if bool(self.measure) != bool(self.seen) or self.seen not in ("", *SEEN):
+            bad.append(self.seen or self.measure)
         return bad[0] if bad else ""
 
 
@@ -172,6 +181,11 @@ def where(loaded: Loaded, filters: Filters) -> Q | None:
         condition &= Q(scenario=scenario)
     if filters.case is not None:
         condition &= Q(case__key=filters.case)
+    if filters.measure:
+        measure = next((one for one in loaded.measures if one.key == filters.measure), None)
+        if measure is None:
+            return None
+        condition &= was_seen(measure.id, filters.seen)
     return condition & _state(filters)
 
 
@@ -187,6 +201,8 @@ def _state(filters: Filters) -> Q:
         condition &= Q(fault=filters.fault, withdrawn=False)
     if filters.counted:
         condition &= counted(filters.counted) & Q(withdrawn=False)
+    if filters.flag:
+        condition &= has_flag(filters.flag)
     return condition
 
 
@@ -244,3 +260,8 @@ def _words(loaded: Loaded, filters: Filters) -> Iterator[tuple[str, str]]:
         yield f"case: {filters.case or '(one case)'}", filters.query(case=None, after=-1)
     if filters.counted:
         yield f"counted under {filters.counted}", filters.query(counted="", after=-1)
+    if filters.flag:
+        yield f"flag: {filters.flag}", filters.query(flag="", after=-1)
+    if filters.measure:
+        seen = "scored, but not observed" if filters.seen == "missing" else filters.seen
+        yield f"{filters.measure}: {seen}", filters.query(measure="", seen="", after=-1)

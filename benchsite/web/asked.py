@@ -42,6 +42,6 @@ def of_run(request: HttpRequest) -> Question:
 
 
 def of_trials(request: HttpRequest) -> Filters:
-    names = ("state", "outcome", "fault", "cell", "scenario", "counted")
+    names = ("state", "outcome", "fault", "cell", "scenario", "counted", "flag", "measure", "seen")
     given = {name: request.GET.get(name, "") for name in names}
     return Filters(**given, case=request.GET.get("case"), after=whole(request, "after", -1))

@@ -12,7 +12,7 @@ from benchsite.readings.counts import DEFAULT_POLICY
 
 def trials(ulid: str, **filters: Any) -> str:
     """The list of a run's trials under filters, in their canonical order."""
-    order = ("state", "outcome", "fault", "cell", "scenario", "case", "counted")
+    order = ("state", "outcome", "fault", "cell", "scenario", "case", "counted", "flag", "measure", "seen")
     pairs = [(name, filters[name]) for name in order if filters.get(name) not in (None, "")]
     address = reverse("run_trials", args=[ulid])
     return f"{address}?{urlencode(pairs, safe=',/')}" if pairs else address

@@ -25,7 +25,8 @@ def trial(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
 @require_safe
 def trial_transcript(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     number, attempt = whole_number(request, "page"), whole_number(request, "attempt")
-    page = found(transcripts.transcript(request.user, ulid, index, number or 1, attempt, request.GET.get("role", "")))
+    role, at = request.GET.get("role", ""), request.GET.get("at", "")
+    page = found(transcripts.transcript(request.user, ulid, index, number or 1, attempt, role, at))
     if request.GET.get("raw"):
         return attachment(found(transcripts.raw_transcript(page, request.GET["raw"])))
     return tab(request, "transcript", page)

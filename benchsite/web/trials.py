@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.trials import every_trial, trials_page
-from runner.faults import FAULTS, OUTCOMES, STATES
+from runner.faults import FAULTS, FLAGS, OUTCOMES, STATES
 
 from . import asked, csvs
 from .access import found, run_for
@@ -18,7 +18,7 @@ from .links import crumbs_of_run
 def run_trials(request: HttpRequest, ulid: str) -> HttpResponse:
     run = run_for(request, ulid)
     filters = asked.of_trials(request)
-    offered = {"states": (*STATES, "withdrawn"), "outcomes": OUTCOMES, "faults": tuple(FAULTS)}
+    offered = {"states": (*STATES, "withdrawn"), "outcomes": OUTCOMES, "faults": tuple(FAULTS), "flags": tuple(FLAGS)}
     return page(
         request,
         str(run.revision),

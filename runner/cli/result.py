@@ -7,6 +7,7 @@ from runner import replay
 from runner.records import RunResult, Trial
 from runner.selection import name_of
 
+from .coverage import counted, told_coverage, told_flags
 from .places import find_run
 from .terminal import console, plural, print_json, seconds, text
 
@@ -78,10 +79,6 @@ def show(made: dict[str, Any]) -> None:
         out.print(text(line))
 
 
-def counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {state}" for state, count in counts.items())
-
-
 def _table(made: dict[str, Any]) -> Any:
     from rich.table import Table
 
@@ -151,8 +148,5 @@ def _footnotes(made: dict[str, Any]) -> list[str]:
     policy = made["policy"]
     lines = [f"{policy['name']}: {policy['sentence']}", *_cautions(made)]
     lines += [f"{cell['cell']}: {cell['stopped']}" for cell in made["cells"] if cell["stopped"]]
-    for key, seen in made["coverage"].items():
-        if seen["invalid"] or seen["missing"].get("not_observed"):
-            unseen = seen["missing"].get("not_observed", 0)
-            lines.append(f"{key}: {seen['invalid']} invalid, {unseen} not observed, of {seen['expected']} planned.")
+    lines += [*told_coverage(made), *told_flags(made)]
     return [line.replace("\n", " ") for line in lines]

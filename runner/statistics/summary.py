@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from runner.faults import FLAGS
 from runner.manifest import Manifest
 from runner.replay import RunResult
 from runner.schema import MeasureSpec
@@ -46,8 +47,17 @@ def coverage(rows: Iterable[Row], measures: Sequence[MeasureSpec]) -> dict[str, 
     return made
 
 
+def flags_of(result: RunResult) -> dict[str, int]:
+    """Count the trials that have each flag, in the order of the table of flags."""
+    found = Counter(flag for trial in result.trials if trial.final for flag in set(trial.final.flags))
+    return {flag: found[flag] for flag in sorted(found, key=lambda flag: (_PLACES.get(flag, len(_PLACES)), flag))}
+
+
+_PLACES = {flag: place for place, flag in enumerate(FLAGS)}
+
+
 def summary(result: RunResult, policy: str = "scored/1") -> dict[str, Any]:
-    """Give everything `result --json` says: cells x measures under a policy, slots with tallies, coverage."""
+    """Give everything `result --json` says: cells x measures under a policy, slots with tallies, coverage, flags."""
     manifest, rule = result.manifest, policy_named(policy)
     rows = rows_of(result)
     made, counted = slots(rows), tallies(rows, manifest.measures)
@@ -68,6 +78,7 @@ def summary(result: RunResult, policy: str = "scored/1") -> dict[str, Any]:
         "cells": [_cell(result, place, made, counted, pooled) for place in range(len(manifest.cells))],
         "slots": [_slot(manifest, key, slot, counted) for key, slot in made.items()],
         "coverage": coverage(rows, manifest.measures),
+        "flags": flags_of(result),
     }
 
 

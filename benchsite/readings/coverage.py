@@ -1,0 +1,60 @@
+"""What of everything that was planned to be measured was: every declared measure of every planned trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q
+
+from benchsite.runs.models import Observation
+
+from .counts import Counts
+from .leaderboard import MeasureFacts
+from .words import STATE_WORDS
+
+SEEN = ("observed", "invalid", "missing")
+OUTCOMES = frozenset({"scored", "solved", "unsolved", "measured"})
+
+
+@dataclass(frozen=True)
+class Covered:
+    """One measure: expected = observed + invalid + unobserved + the trials of `left_out`'s states."""
+
+    measure: MeasureFacts
+    expected: int
+    observed: int
+    invalid: int
+    unobserved: int
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """`left_out`: (state, its word, its trials) for every state that no measure was observed in."""
+
+    rows: tuple[Covered, ...]
+    left_out: tuple[tuple[str, str, int], ...]
+
+    @property
+    def never(self) -> list[str]:
+        """Name the measures that no trial observed, though some were scored."""
+        return [row.measure.name for row in self.rows if not row.observed and row.invalid + row.unobserved]
+
+
+def coverage(sums: Mapping[int, tuple[int, int, int]], measures: list[MeasureFacts], total: Counts) -> Coverage:
+    """Scored trials are told by measure, the others by their state."""
+    rows = (Covered(measure, total.planned, *sums.get(measure.id, (0, 0, 0))) for measure in measures)
+    return Coverage(tuple(rows), tuple(_left_out(total)))
+
+
+def _left_out(total: Counts) -> Iterator[tuple[str, str, int]]:
+    for state, word in STATE_WORDS.items():
+        if state not in OUTCOMES and total.states[state]:
+            yield state, word, total.states[state]
+
+
+def was_seen(measure: int, what: str) -> Q:
+    """The condition that a scored trial observed a measure, observed it invalidly, or not at all."""
+    rows = Observation.objects.filter(trial=OuterRef("pk"), measure=measure)
+    found = Exists(rows) if what == "missing" else Exists(rows.filter(valid=what == "observed"))
+    return Q(state="scored", withdrawn=False) & (~Q(found) if what == "missing" else Q(found))
