@@ -12,13 +12,15 @@ from urllib.parse import quote
 CHUNK = 1 << 20
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(value: Any) -> bytes:
     """Give the one byte string that stands for a JSON value: sorted keys, no spaces, UTF-8, no NaN.
 
     Lone surrogates (an upload's JSON may hold them) pass as their three bytes: a digest exists for every value.
     """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "surrogatepass")
+    return _CANONICAL.encode(value).encode("utf-8", "surrogatepass")
 
 
 def sha256(data: bytes) -> str:

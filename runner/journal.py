@@ -52,9 +52,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
 def encode(event: Event) -> bytes:
     """Write one event as a line. Lone surrogates are escaped, so that the file is always UTF-8."""
-    return json.dumps(event, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode() + b"\n"
+    return _ENCODER.encode(event).encode() + b"\n"
 
 
 class Journal:

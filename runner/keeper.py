@@ -1,7 +1,7 @@
 """The keeper: a small process that starts commands and owns everything they leave behind.
 
-It runs beside a trial, either forked from the runner or, inside a sandbox, as process 1 of its namespace; there it is
-started as a plain script, so it imports little (each millisecond is paid by every trial) and nothing of ours.
+It runs beside a trial: forked from the runner, or started as a plain script, so it imports little and nothing of ours.
+As a script it is process 1 of a sandbox, or serves the trials of a server on this machine one after another.
 Everything it starts stays below it, sessions and daemons too (it is a child subreaper), so it can end all of it. When
 the runner's side of the socket closes, for whatever reason, the keeper ends everything and goes.
 
@@ -28,6 +28,7 @@ if MYPY:
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ANSWER = struct.Struct("<Iii")
 EXITED, SIGNALLED = 0, 1
+MANY, IDLE = "many", b"idle"
 DEFAULTS = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
 RECEIVING = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
 KILLING = 10.0
@@ -69,6 +70,11 @@ def _stat(name: str) -> tuple[int, Process, bool]:
     return int(fields[1]), (int(name), int(fields[19])), fields[0] not in (b"Z", b"X")
 
 
+def process_of(pid: int) -> Process:
+    """Name the process that has this pid now; (0, 0) where none has."""
+    return _stat(str(pid))[1]
+
+
 def end_all(root: int, spared: Iterable[Process] = (), grace: float = 0.0) -> None:
     """End everything below `root`: asked first where there is grace, then stopped (so none can fork) and killed."""
     reap = root == os.getpid()
@@ -83,6 +89,7 @@ def end_all(root: int, spared: Iterable[Process] = (), grace: float = 0.0) -> No
         _send(targets, signal.SIGKILL)
         _reap(reap)
         time.sleep(0.001)
+    _reap(reap)
 
 
 def _until_gone(root: int, spared: Iterable[Process], seconds: float, reap: bool) -> None:
@@ -125,17 +132,27 @@ def collected(pid: int) -> int | None:
 class Server:
     """One command at a time; what earlier commands left running goes on until the keeper goes."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.socket = socket.socket(fileno=descriptor)
-        self.number = self.pid = 0
-        self.spared: list[Process] = []
+    def __init__(self) -> None:
         self.wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wake_write)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
 
-    def serve(self) -> None:
+    def serve(self, descriptor: int) -> None:
+        """Obey one connection to its end, then end whatever it left."""
+        self.socket = socket.socket(fileno=descriptor)
+        self.number = self.pid = 0
+        self.spared: list[Process] = []
+        try:
+            self._serve()
+        except EOFError:
+            pass
+        finally:
+            end_all(os.getpid())
+            self.socket.close()
+
+    def _serve(self) -> None:
         poll = select.poll()
         poll.register(self.socket.fileno(), select.POLLIN)
         poll.register(self.wake_read, select.POLLIN)
@@ -241,17 +258,55 @@ def _look_up(program: str, path: str) -> str:
 def keep(descriptor: int) -> None:
     """Serve until the other side closes, then leave nothing behind. Never returns."""
     try:
-        if os.getpid() != 1:
-            prctl(PR_SET_CHILD_SUBREAPER, 1)
-        prctl(PR_SET_DUMPABLE, 0)
-        os.set_inheritable(descriptor, False)
-        Server(descriptor).serve()
-    except EOFError:
-        pass
+        _begin(descriptor).serve(descriptor)
     finally:
         end_all(os.getpid())
         os._exit(0)
 
 
+def keep_for_many(descriptor: int) -> None:
+    """Serve the connections that come over this socket, one at a time, and say after each that nothing is left of it.
+
+    Never returns; with processes left that cannot be ended it goes, and what it had falls to who started it."""
+    _stand_between(descriptor)
+    try:
+        server, control = _begin(descriptor), socket.socket(fileno=descriptor)
+        while True:
+            data, ancillary, _, _ = control.recvmsg(1, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)
+            if not data:
+                return
+            server.serve(*struct.unpack("i", ancillary[0][2]))
+            os.chdir("/")
+            if _reap():
+                return
+            control.send(IDLE)
+    finally:
+        end_all(os.getpid())
+        os._exit(0)
+
+
+def _stand_between(descriptor: int) -> None:
+    """Agents kill what started them, and what started that. The latter is a process for that purpose only: it waits."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    pid = os.fork()
+    if pid == 0:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        return
+    try:
+        os.close(descriptor)
+        os.waitpid(pid, 0)
+    finally:
+        end_all(os.getpid())
+        os._exit(0)
+
+
+def _begin(descriptor: int) -> Server:
+    if os.getpid() != 1:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_DUMPABLE, 0)
+    os.set_inheritable(descriptor, False)
+    return Server()
+
+
 if __name__ == "__main__":
-    keep(int(sys.argv[1]))
+    (keep_for_many if MANY in sys.argv else keep)(int(sys.argv[1]))

@@ -79,6 +79,11 @@ class Keeper:
         )
         return cls(ours, process.pid, process)
 
+    @classmethod
+    def of_trial(cls) -> Keeper:
+        """The keeper that a server has lent to this process, for its one session; else one of its own."""
+        return lent.pop() if lent else cls.here()
+
     def run(
         self,
         argv: Sequence[str],
@@ -171,6 +176,28 @@ class Keeper:
 
     def _lost(self) -> ProcessLost:
         return ProcessLost("The process that kept the trial's commands is gone; the commands ended with it.")
+
+
+class LentKeeper(Keeper):
+    """A keeper that will serve other trials after this one: it stays, and what it started here goes."""
+
+    def close(self) -> None:
+        """It hangs up once everything is gone; where it cannot even do that, it goes too."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_WR)
+        self._connection.settimeout(keeper.KILLING + 5)
+        try:
+            while self._connection.recv(1 << 16):
+                pass  # answers nobody waits for
+        except TimeoutError:
+            kill_tree(self.pid)
+        except OSError:
+            pass
+        self._connection.close()
+
+
+lent: list[Keeper] = []
+"""In a trial's process: what its server gave it."""
 
 
 def keeper_command(descriptor: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Collection, Mapping
 from string import Formatter
@@ -11,7 +12,13 @@ COMMAND = frozenset({"prompt_file", "prompt", "model", "workspace", "python"})
 
 
 def split(template: str) -> list[str]:
-    return shlex.split(template)
+    return [*_words(template)]
+
+
+@functools.lru_cache(maxsize=256)
+def _words(template: str) -> tuple[str, ...]:
+    """A server splits a template once, every trial forked from it fills it."""
+    return tuple(shlex.split(template))
 
 
 def placeholders(template: str) -> list[str]:

@@ -94,10 +94,11 @@ class KeptSession:
             )
 
     def host_to_inside(self, path: Path) -> str:
+        text = str(path)
         for outside, inside in self._inside:
-            if path == outside or outside in path.parents:
-                rest = str(path)[len(str(outside)) :] if inside else str(path)
-                return inside + rest
+            folder = str(outside)
+            if text == folder or text.startswith(folder.rstrip("/") + "/"):
+                return inside + text[len(folder) :] if inside else text
         raise PathRefused(f"{path} cannot be seen from inside the environment.")
 
     def close(self) -> None:

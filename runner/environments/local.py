@@ -30,7 +30,8 @@ class Local:
         path = program_path(needs.programs, os.environ.get("PATH", SYSTEM_PATH))
         paths = [place.world, place.home, place.tmp, place.out, Path("/")]
         inside = tuple((one, "" if one == Path("/") else str(one)) for one in paths)
-        return KeptSession(Keeper.here(), str(place.world), base_env(str(place.home), str(place.tmp), path), inside)
+        base = base_env(str(place.home), str(place.tmp), path)
+        return KeptSession(Keeper.of_trial(), str(place.world), base, inside)
 
 
 ENVIRONMENT = Local()

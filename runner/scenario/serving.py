@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from runner import keeper
 from runner.jobs import TrialJob
+from runner.keepers import Pool, Pooled
 from runner.processes import become_subreaper, die_with_parent, kill_tree
 
 from .body import run_trial
@@ -54,6 +55,7 @@ class Child:
     job: TrialJob
     pipe: EventPipe
     process: keeper.Process
+    keeper: Pooled | None
 
 
 class Server:
@@ -61,6 +63,7 @@ class Server:
         self.socket = socket.socket(fileno=descriptor)
         self.warm, self.items = warm, items
         self.children: dict[int, Child] = {}
+        self.keepers = Pool()
         self.wake, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._wakes = (self.wake, wake_write)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -68,6 +71,8 @@ class Server:
 
     def serve(self) -> None:
         """Serve until the runner closes its end, by intent or by dying; then nothing is left running."""
+        for item in self.items.values():
+            _ = item.location  # worked out once, and not by every trial
         gc.collect()
         gc.freeze()  # what is warm is never freed, so a child's collector need not touch (and copy) its pages
         poll = select.poll()
@@ -102,13 +107,17 @@ class Server:
     def _run(self, job: TrialJob, pipe: EventPipe) -> None:
         with contextlib.suppress(Exception):  # the child meets the same trouble, and has a trial to tell it in
             self.warm.subject(self.warm.manifest.trials[job.index].cell)
+        on_host = self.warm.environment.isolation == "none"  # elsewhere a keeper lives inside, with the trial
+        lent = self.keepers.lend() if on_host else None
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
-            self._become(job, pipe, parent)
+            self._become(job, pipe, parent, lent)
+        if lent is not None:
+            lent.let_go()
         keeper.collected(pid)  # of an orphan that had this number before
-        self.children[pid] = Child(job, pipe, (pid, keeper._stat(str(pid))[1][1]))
+        self.children[pid] = Child(job, pipe, keeper.process_of(pid), lent)
 
-    def _become(self, job: TrialJob, pipe: EventPipe, parent: int) -> NoReturn:
+    def _become(self, job: TrialJob, pipe: EventPipe, parent: int, lent: Pooled | None) -> NoReturn:
         """In the child: let go of all that is the server's, then be the trial."""
         try:
             signal.set_wakeup_fd(-1)
@@ -119,8 +128,11 @@ class Server:
             os.setsid()
             become_subreaper()
             self.socket.detach()
-            for descriptor in (*self._wakes, *(child.pipe.descriptor for child in self.children.values())):
+            held = [one.control.fileno() for one in self.keepers.members]
+            for descriptor in (*self._wakes, *held, *(child.pipe.descriptor for child in self.children.values())):
                 os.close(descriptor)
+            if lent is not None:
+                lent.hand_over()
             _leave(self.warm, self.items, job, pipe)
         finally:
             os._exit(1)
@@ -134,13 +146,23 @@ class Server:
         while (gone := self._gone()) is not None:
             pid, status = gone
             child = self.children.pop(pid, None)
-            if child is not None:
+            if child is None:
+                self._lose_with(pid, status)
+                continue
+            self._end_orphans()
+            if child.keeper is not None and not self.keepers.take_back(child.keeper, status == 0):
                 self._end_orphans()
-                child.pipe.end(pid, status)
+            child.pipe.end(pid, status)
+
+    def _lose_with(self, pid: int, status: int) -> None:
+        """Who kills what stands above its keeper loses its trial, as if it had killed the trial's own process."""
+        for trial, child in self.children.items():
+            if child.keeper is not None and child.keeper.process[0] == pid and os.WIFSIGNALED(status):
+                kill_tree(trial)
 
     def _gone(self) -> tuple[int, int] | None:
         """Give a child that has ended. Ending a trial's orphans collects whatever died meanwhile, other trials too."""
-        for pid in self.children:
+        for pid in (*self.children, *(one.process[0] for one in self.keepers.members)):
             if (status := keeper.collected(pid)) is not None:
                 return pid, status
         try:
@@ -150,9 +172,10 @@ class Server:
         return (pid, status) if pid else None
 
     def _end_orphans(self) -> None:
-        """What a dead trial left becomes a child of this process. A live trial keeps its own orphans."""
-        spared = [child.process for child in self.children.values()]
-        if any(pid not in self.children for pid in _children()):
+        """What a dead trial or keeper left becomes a child of this process. Those that live keep their own orphans."""
+        spared = [*(child.process for child in self.children.values()), *(one.process for one in self.keepers.members)]
+        known = {pid for pid, _ in spared}
+        if any(pid not in known for pid in _children()):
             keeper.end_all(os.getpid(), spared)
 
 

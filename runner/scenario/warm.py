@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +25,9 @@ from runner.matrix import agent_of, real_axes
 from runner.prepare import with_agents
 from runner.redaction import Redactor, pairs_of_cell
 from runner.sealing import Sealed, open_sealed
+from runner.worlds.places import check_parents, worlds_root
 from runner.worlds.rules import Rules
+from runner.worlds.suite import suite_argv
 
 HIDDEN = ("fixtures", "tests", ".bench")
 """What of a bench no agent may reach, whatever the environment shows it."""
@@ -62,6 +66,7 @@ class Warm:
         sealed = open_sealed(dot_bench, manifest.sealed)
         bench = _as_run(load_bench(sealed.root), manifest)
         capture = bench.workspace.capture if bench.workspace else Capture()
+        _find_out_early(bench)
         return cls(
             run_dir=run_dir,
             manifest=manifest,
@@ -120,6 +125,14 @@ class Warm:
             hidden=tuple(self.run_dir.parents[2] / name for name in HIDDEN),
         )
         return Subject(axes, agent, needs)
+
+
+def _find_out_early(bench: Bench) -> None:
+    """What is looked up once per process: here for all trials. What is wrong they meet again, and tell."""
+    with contextlib.suppress(RunnerError):
+        check_parents(worlds_root())
+    with contextlib.suppress(RunnerError):
+        suite_argv(bench.suite, sys.executable)
 
 
 def _as_run(bench: Bench, manifest: Manifest) -> Bench:

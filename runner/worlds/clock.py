@@ -17,12 +17,15 @@ REMOTE = frozenset({
 
 def clock_of(folder: Path) -> int:
     """Give the file system's own time in ns: the time stamp it gives a file made now, beside the folder's content."""
-    descriptor, name = tempfile.mkstemp(dir=folder.parent, prefix=".clock-")
+    try:
+        descriptor = os.open(folder.parent, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except OSError:  # not every file system has files without a name
+        descriptor, name = tempfile.mkstemp(dir=folder.parent, prefix=".clock-")
+        os.unlink(name)  # noqa: PTH108
     try:
         return os.fstat(descriptor).st_ctime_ns
     finally:
         os.close(descriptor)
-        os.unlink(name)  # noqa: PTH108
 
 
 def times_can_be_trusted(folder: Path) -> bool:

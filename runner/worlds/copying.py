@@ -127,10 +127,12 @@ def _copy_some(jobs: list[_Job]) -> None:
 
 def _umask() -> int:
     """Read the umask without setting it, which would change it for other threads for a moment."""
-    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("Umask:"):
-            return int(line.split()[1], 8)
-    return 0o777
+    descriptor = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _, found, rest = os.read(descriptor, SMALL).partition(b"\nUmask:")
+    finally:
+        os.close(descriptor)
+    return int(rest.split(None, 1)[0], 8) if found else 0o777
 
 
 def _copy_bytes(reading: int, writing: int, size: int) -> None:

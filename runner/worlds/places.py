@@ -6,6 +6,7 @@ import functools
 import os
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from runner.errors import EnvironmentRefused
@@ -25,19 +26,19 @@ class Place:
 
     root: Path
 
-    @property
+    @cached_property
     def world(self) -> Path:
         return self.root / "world"
 
-    @property
+    @cached_property
     def home(self) -> Path:
         return self.root / "home"
 
-    @property
+    @cached_property
     def tmp(self) -> Path:
         return self.root / "tmp"
 
-    @property
+    @cached_property
     def out(self) -> Path:
         return self.root / "out"
 
@@ -54,7 +55,7 @@ def worlds_root() -> Path:
 def make_place(run: str, trial: int, attempt: int) -> Place:
     """Make the folders of one attempt, empty; what a killed attempt left under the same name is removed."""
     root = worlds_root()
-    _check_parents(root)
+    check_parents(root)
     place = Place(root / run / f"{trial}-{attempt}")
     if place.root.is_symlink() or place.root.exists():
         drop_place(place)
@@ -91,7 +92,8 @@ def remove_tree(folder: Path) -> None:
 
 
 @functools.lru_cache(maxsize=8)
-def _check_parents(root: Path) -> None:
+def check_parents(root: Path) -> None:
+    """Refuse a folder whose parents hold what agents look for; what was found good once is good for this process."""
     for parent in dict.fromkeys((root, *root.parents, *Path(os.path.realpath(root)).parents)):
         for name in FOREIGN:
             if os.path.lexists(f"{parent}/{name}"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.environments.base import Session
 from runner.errors import BenchError
+from runner.templates import split
 
 NOT_STARTED = frozenset({126, 127})
 PYTEST_BROKEN = frozenset({3, 4})
@@ -29,7 +29,7 @@ class SuiteRun:
 def suite_argv(suite: str, python: str) -> list[str]:
     """Split the declared command and fill each argument; no shell is involved."""
     try:
-        words = shlex.split(suite)
+        words = split(suite)
     except ValueError as error:
         raise BenchError(f"The suite {suite!r} cannot be split into arguments: {error}.") from error
     if not words:
