@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Selection:
     """What of a bench a run takes. Empty means all; several patterns of one kind add up, the kinds narrow each other.
 
-    `first_cell` and `first_case` take the first cell of each agent, and the first case of all, of what is left.
+    Of what is left, `first_cell` takes the first cell of each agent, `single` the first case in the first cell.
     `scenarios` are globs over scenario ids, or over `id[case]`. `cells` are globs over cell ids, or `axis=value` with
     a glob for the value; `a=x,b=y` asks for both. `trials` names single trials.
     """
@@ -32,7 +32,7 @@ class Selection:
     cells: tuple[str, ...] = ()
     trials: frozenset[TrialName] | None = None
     first_cell: bool = False
-    first_case: bool = False
+    single: bool = False
 
     def of_cells(self, cells: Sequence[Cell]) -> tuple[Cell, ...]:
         """Give the cells that are wanted; BenchError when a pattern matches none of them."""
@@ -45,7 +45,7 @@ class Selection:
             kept = [cell for cell in kept if cell.id in names]
         if self.first_cell:
             kept = list({cell.axes.get("agent"): cell for cell in reversed(kept)}.values())[::-1]
-        return _some(kept, "cell")
+        return _some(kept[:1] if self.single else kept, "cell")
 
     def of_scenarios(self, scenarios: Sequence[Scenario]) -> tuple[tuple[int, Scenario], ...]:
         """Give (position, scenario) of those that are wanted, each with the cases that are wanted."""
@@ -54,7 +54,7 @@ class Selection:
                 raise BenchError(f"No scenario matches {pattern!r}; {_known(pattern, scenarios)}")
         narrowed = [(position, self._narrowed(scenario)) for position, scenario in enumerate(scenarios)]
         kept = [(position, one) for position, one in narrowed if one.cases]
-        if self.first_case and kept:
+        if self.single and kept:
             position, first = kept[0]
             kept = [(position, replace(first, cases=first.cases[:1]))]
         return _some(kept, "scenario")

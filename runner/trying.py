@@ -44,7 +44,7 @@ def try_scenario(
     process keeps the terminal: `breakpoint()` works in it, and an exception opens the debugger.
     """
     wanted = f"{scenario}[{case}]" if case else scenario
-    select = Selection(scenarios=(wanted,), cells=(cell,) if cell else (), first_cell=True, first_case=True)
+    select = Selection(scenarios=(wanted,), cells=(cell,) if cell else (), single=True)
     with _debugging(debug):
         return run(
             folder, trials=1, workers=1, environment=environment, evaluation=evaluation, seed=seed,

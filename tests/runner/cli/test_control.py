@@ -93,7 +93,7 @@ def test_fail_fast_lets_no_trial_begin_after_an_error(tmp_path: Path) -> None:
 
 
 def test_try_tells_one_trial_in_words_and_keeps_its_world_apart_from_the_runs(bench: Path, run_dir: Path) -> None:
-    done = benchsite("try", "solve", "--agent", "good", cwd=bench)
+    done = benchsite("try", "solve", cwd=bench)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     for said in ("      the scenario speaks", "observed resolved = True", "scored solved"):
