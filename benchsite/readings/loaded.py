@@ -10,6 +10,7 @@ from typing import Any
 
 from benchsite.artifacts.store import read_blob
 from benchsite.benches.models import Scenario
+from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally
 from runner.errors import RunnerError
 
@@ -89,7 +90,8 @@ class Loaded:
             found: dict[str, Any] = json.loads(read_blob(self.run.manifest, MANIFEST_LIMIT))
         except (RunnerError, ValueError):
             return {}
-        return found
+        # the blob has the text as it came; rows are many, only numbers, and shown by nobody
+        return {key: clean.tree(value) for key, value in found.items() if key not in ("rows", "order")}
 
 
 def _figure(

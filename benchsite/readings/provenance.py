@@ -19,6 +19,8 @@ class Fact:
     note: str = ""
 
 
+HUGE = 1 << 60
+"""More is no size, time or sum of money that anybody meant."""
 PARTS = {
     "definition": "all parts together: another definition is another bench version",
     "schema": "what is measured",
@@ -41,7 +43,7 @@ def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Host", _host(manifest.get("host")))
     yield Fact("Environment", str(manifest.get("environment", "")))
     yield Fact("Isolation", run.isolation)
-    yield Fact("Network", ", ".join(f"{stage} {rule}" for stage, rule in manifest.get("network", {}).items()))
+    yield Fact("Network", _network(manifest.get("network")))
     yield Fact("Evaluation", str(manifest.get("evaluation", "")))
     yield Fact("Kept workspaces", str(manifest.get("retain", "")))
     yield Fact("Trials per case and cell", str(manifest.get("trials_per_cell", "")))
@@ -71,9 +73,13 @@ def _words(value: Any) -> str:
     return ", ".join(f"{v}" if k in plain else f"{k} {v}" for k, v in value.items() if not isinstance(v, (dict, list)))
 
 
+def _network(rules: Any) -> str:
+    return ", ".join(f"{stage} {rule}" for stage, rule in rules.items()) if isinstance(rules, dict) else ""
+
+
 def _host(host: Any) -> str:
     """A machine's memory is known by its gigabytes; the manifest has it in bytes."""
-    if isinstance(host, dict) and isinstance(host.get("memory"), int):
+    if isinstance(host, dict) and isinstance(host.get("memory"), int) and abs(host["memory"]) < HUGE:
         host = {**host, "memory": f"{host['memory'] / 2**30:.0f} GiB"}
     return _words(host)
 
@@ -90,5 +96,5 @@ def _limits(limits: Any) -> str:
 
 def _numbers(record: Any) -> Iterator[tuple[str, float]]:
     for name, value in record.items() if isinstance(record, dict) else ():
-        if isinstance(value, int | float):
+        if isinstance(value, int | float) and abs(value) < HUGE:
             yield name, value

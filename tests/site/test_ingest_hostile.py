@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from benchsite.flows.ingest import ingest
 from benchsite.flows.recheck import differences
 from benchsite.runs.models import Run, Trial
 from runner.errors import JournalError
-from runner.journal import Journal
+from runner.journal import MANIFEST, Journal
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,18 @@ def hostile(run_dir: Path) -> None:
             ]
         )  # fmt: skip
         journal.append("run.finished", state="finished")
+
+
+def test_a_hostile_manifest_is_shown_cleaned(tmp_path: Path, client: Client) -> None:
+    run_dir = make.make_run(tmp_path)
+    data = json.loads((run_dir / MANIFEST).read_bytes())
+    data |= {"host": {"system": HOSTILE, "memory": 10**400}, "harness": [HOSTILE], "network": [HOSTILE]}
+    data["limits"] = {"timeouts": {"trial": 10**400, HOSTILE: 5}}
+    (run_dir / MANIFEST).write_text(json.dumps(data))
+    run = ingest(run_dir, verdict="accepted")
+    page = client.get(f"/runs/{run.ulid}/").content.decode()
+    assert "&lt;b&gt;markup" in page
+    assert "<b>markup" not in page
 
 
 def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path) -> None:
