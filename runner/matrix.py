@@ -15,7 +15,9 @@ from .digests import cell_id
 from .errors import BenchError
 from .manifest import Axis, Cell
 
-BUILT_IN = ("oracle", "noop", "claude-code", "codex")
+BUILT_IN = (
+    "oracle", "noop", "claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "aider", "mini-swe-agent", "goose",
+)  # fmt: skip
 """Agents that need no entry in `agents=`."""
 MAX_CELLS = 10_000
 _AXIS = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")

@@ -9,7 +9,21 @@ from difflib import get_close_matches
 from runner.definition import AgentSpec, Cli, Command, Python, Scripted
 from runner.errors import BenchError
 
-from . import claude_code, codex, command, noop, oracle, python, scripted
+from . import (
+    aider,
+    claude_code,
+    codex,
+    command,
+    gemini_cli,
+    goose,
+    mini_swe_agent,
+    noop,
+    opencode,
+    oracle,
+    python,
+    qwen_code,
+    scripted,
+)
 from .base import Adapter, Ask, Ended, Invocation, Probe, Reading
 from .command import check_template
 
@@ -26,6 +40,12 @@ AGENTS: dict[str, Adapter] = {
     "noop": noop,
     "claude-code": claude_code,
     "codex": codex,
+    "opencode": opencode,
+    "gemini-cli": gemini_cli,
+    "qwen-code": qwen_code,
+    "aider": aider,
+    "mini-swe-agent": mini_swe_agent,
+    "goose": goose,
 }
 BUILT_IN = tuple(name for name in AGENTS if name not in ("command", "python", "scripted"))
 """Names that a matrix may use without an entry in `agents=`."""

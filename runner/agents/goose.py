@@ -1,0 +1,124 @@
+"""`goose`: `goose run --output-format stream-json`. Prompt by stdin, a named session that a second request resumes.
+
+Axes: `model`; `env.NAME` go into the environment (`env.GOOSE_PROVIDER` names the provider; OpenAI's protocol is taken
+at an endpoint of the bench's own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.definition import AgentSpec
+from runner.replay import Usage
+from runner.transcript import Step
+
+from .base import Ask, Ended, Invocation, Probe, Reading
+from .clis import cli, cli_pin, events, number, root_url
+from .programs import ask_version, find_program
+from .telling import MODEL_KEYS, Heard, keyed, mapping, reading, rows
+
+KIND = "goose"
+INSTALL = "curl -fsSL https://github.com/block/goose/releases/download/stable/download_cli.sh | CONFIGURE=false bash"
+KEYS = MODEL_KEYS
+FIXED = {"GOOSE_DISABLE_KEYRING": "1", "GOOSE_MODE": "auto"}
+SESSION = "benchsite"
+
+
+def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
+    program = find_program("goose", INSTALL)
+    return Probe(ask_version([*program.argv, "--version"], FIXED), program.places)
+
+
+def invoke(ask: Ask) -> Invocation:
+    argv = [
+        *find_program("goose", INSTALL).argv,
+        *("run", "--output-format", "stream-json", "--name", SESSION),
+        *(("--resume",) if ask.session else ()),
+        *cli(ask.spec).options,
+        *("-i", "-"),
+    ]
+    chosen = {"GOOSE_MODEL": ask.model} if ask.model else {}
+    if cli(ask.spec).base_url:
+        chosen |= {"GOOSE_PROVIDER": "openai", "OPENAI_HOST": root_url(cli(ask.spec).base_url)}
+    return Invocation(argv, keyed(ask, (*KEYS, "GOOSE_PROVIDER", "GOOSE_MODEL"), FIXED) | chosen, ask.prompt_file)
+
+
+def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
+    return cli(spec).base_url or None
+
+
+def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+    return reading(ask, ("goose", "goose"), told(events(stdout)), done, (stdout, stderr), KEYS)
+
+
+def told(lines: Iterable[dict[str, Any]]) -> Heard:
+    heard, said = Heard(), dict[tuple[str, str], int]()
+    for line in lines:
+        kind = line["type"]
+        if kind not in ("message", "notification", "model_change", "error", "complete"):
+            continue
+        heard.any, heard.session = True, SESSION
+        if kind == "message":
+            heard.error = ""
+            _message(heard, mapping(line.get("message")), said)
+        elif kind == "error":
+            heard.error = str(line.get("error") or "error")
+            heard.steps.append(Step("system", "message", heard.error))
+        elif kind == "complete":
+            heard.whole, heard.usage = True, _usage(line)
+    if heard.any:
+        calls = sum(step.kind == "tool_call" for step in heard.steps)
+        heard.usage = Usage(**{**heard.usage.to_json(), "tool_calls": calls})
+    return heard
+
+
+def _message(heard: Heard, message: Mapping[str, Any], said: dict[tuple[str, str], int]) -> None:
+    for part in rows(message.get("content")):
+        kind = str(part.get("type"))
+        if kind in ("text", "thinking") and message.get("role") == "assistant":
+            _say(heard, (str(message.get("id")), kind), str(part.get(kind) or ""), said)
+        elif kind == "toolRequest":
+            call = mapping(mapping(part.get("toolCall")).get("value"))
+            name, arguments = str(call.get("name")), call.get("arguments")
+            step = Step("assistant", "tool_call", tool=name, arguments=arguments, call=str(part.get("id")))
+            heard.steps.append(step)
+        elif kind == "toolResponse":
+            heard.steps.append(_observation(part))
+
+
+def _say(heard: Heard, key: tuple[str, str], text: str, said: dict[tuple[str, str], int]) -> None:
+    """A streamed answer comes in pieces under one id; they are one step."""
+    place = said.get(key) if key[0] != "None" else None
+    kind = "message" if key[1] == "text" else "reasoning"
+    if place is None:
+        said[key] = len(heard.steps)
+        heard.steps.append(Step("assistant", kind, text))  # type: ignore[arg-type]
+    else:
+        heard.steps[place] = Step("assistant", kind, heard.steps[place].text + text)  # type: ignore[arg-type]
+    if kind == "message":
+        heard.text = heard.steps[said[key]].text
+
+
+def _observation(part: Mapping[str, Any]) -> Step:
+    result = mapping(part.get("toolResult"))
+    value = result.get("value")
+    content = rows(value.get("content") if isinstance(value, dict) else value)
+    text = "\n".join(str(row.get("text")) for row in content if row.get("text")) or str(result.get("error") or "")
+    return Step("tool", "observation", text, call=str(part.get("id")))
+
+
+def _usage(line: Mapping[str, Any]) -> Usage:
+    """Older releases tell a total alone, which is counted as input; newer ones input, output, and cost."""
+    cost = line.get("cost_usd")
+    taken = number(line.get("input_tokens"))
+    return Usage(
+        tokens_in=number(line.get("total_tokens")) if taken is None else taken,
+        tokens_out=number(line.get("output_tokens")),
+        cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) and cost > 0 else None,
+    )
+
+
+def pin(spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]:
+    return cli_pin(KIND, spec, axes, probe)
