@@ -22,7 +22,7 @@ from .host import harness_facts, host_facts
 from .journal import now
 from .load import load_bench
 from .manifest import Manifest
-from .matrix import expand_bench
+from .matrix import check_matrix, expand_bench
 from .pins import Pinned, pin_cells
 from .plans import EvaluationRequest, Plan, resolve
 from .schema_source import extract
@@ -139,7 +139,12 @@ def with_agents(bench: Bench, agents: Sequence[str]) -> Bench:
     """Run other agents over the same matrix, `oracle` and `noop` among them; none named, the bench as it is."""
     if not agents:
         return bench
-    return replace(bench, matrix={**bench.matrix, "agent": list(agents)})
+    matrix = {**bench.matrix, "agent": list(agents)}
+    try:
+        check_matrix(matrix, bench.agents, bench.secrets)
+    except ValueError as error:
+        raise BenchError(f"These agents cannot be run. {error}", file=bench.file) from error
+    return replace(bench, matrix=matrix)
 
 
 def _tags(tags: Sequence[str]) -> tuple[str, ...]:

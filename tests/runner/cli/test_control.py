@@ -76,6 +76,13 @@ def test_a_selection_of_nothing_is_refused_with_what_there_is(bench: Path, chose
     assert said in done.stderr
 
 
+def test_an_agent_that_nobody_declared_is_refused_in_one_sentence(bench: Path) -> None:
+    done = benchsite("try", "solve", "--agent", "ghost", cwd=bench)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'agent' names 'ghost', which is not declared; known are: good, bad" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_only_what_failed_runs_again(bench: Path, run_dir: Path) -> None:
     planned = json_of("run", bench, "--only-failed", run_dir.name, "--dry-run")["manifest"]
     (scenario,) = planned["scenarios"]
