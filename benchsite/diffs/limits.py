@@ -28,7 +28,7 @@ INLINE_FILES = 20
 """What a page of changes carries itself; later files are fetched when they come into view."""
 COUNTED_FILES = 300
 COUNTED_BYTES = 20_000_000
-"""Files whose lines are counted for the list, and the bytes read for it."""
+"""Files to a page of changes, and the bytes read to count their lines."""
 CHUNK_ROWS = 100
 """Rows to a table: a browser skips the layout of chunks out of sight."""
 

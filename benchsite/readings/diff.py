@@ -82,7 +82,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Changes:
-    """`stages` are (name, words, files). `refused` says why there is no record to show."""
+    """`stages` are (name, words, files); `files` are those of one page. `refused` says why there is nothing."""
 
     head: Head
     options: Options
@@ -90,6 +90,15 @@ class Changes:
     files: tuple[FileDiff, ...]
     letters: dict[str, int]
     refused: str = ""
+    page: int = 1
+
+    @property
+    def total(self) -> int:
+        return sum(self.letters.values())
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // COUNTED_FILES))
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -102,7 +111,7 @@ class Changes:
     @property
     def paths(self) -> int:
         """A moved file is one file and two paths."""
-        return len(self.files) + self.letters.get("R", 0)
+        return self.total + self.letters.get("R", 0)
 
     @property
     def added(self) -> int:
@@ -149,7 +158,7 @@ class OneFile:
         return Raw.of(file, name.rsplit("/", 1)[-1]) if file else None
 
 
-def changes(user: Any, ulid: str, index: int, options: Options) -> Changes | None:
+def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -> Changes | None:
     head = find(user, ulid, index)
     if head is None:
         return None
@@ -160,7 +169,9 @@ def changes(user: Any, ulid: str, index: int, options: Options) -> Changes | Non
     joined = _with_renames(found, shelf)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
-    return Changes(head, options, stages, tuple(_files(joined, shelf, options)), totals(joined), refused)
+    page = min(max(1, page), max(1, -(-len(joined) // COUNTED_FILES)))
+    here = joined[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
+    return Changes(head, options, stages, tuple(_files(here, shelf, options)), totals(joined), refused, page)
 
 
 def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -> OneFile | None:
@@ -256,7 +267,7 @@ def _files(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable
             file = _compared(change, shelf, options)
             rows += len(file.rows) if file.open else 0
             yield file
-        elif place < COUNTED_FILES and affordable:
+        elif affordable:
             made = _compare(change, shelf, options)
             yield FileDiff(change, to_address(change.path), made.added, made.deleted)
         else:

@@ -35,7 +35,7 @@ def trial_transcript(request: HttpRequest, ulid: str, index: int) -> HttpRespons
 @require_safe
 def trial_changes(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     options = Options.read(request.GET)
-    page = found(diffs.changes(request.user, ulid, index, options))
+    page = found(diffs.changes(request.user, ulid, index, options, whole_number(request, "page") or 1))
     return tab(request, "changes", page, files=diffparts.shown_all(page), bar=diffparts.bar(options))
 
 

@@ -287,3 +287,14 @@ def test_a_file_that_did_not_change_is_absent(client, tmp_path):
     assert client.get(file_url(run, "a")).status_code == 200
     assert client.get(file_url(run, "b")).status_code == 404
     assert client.get(trial_url(run, "changes/file/?f=Li4vYQ")).status_code == 404
+
+
+def test_thousands_of_files_stand_on_pages_and_none_is_left_out(client, tmp_path):
+    names = {f"f{n:03}.txt": b"%d\n" % n for n in range(305)}
+    run = take_in(tmp_path, Story(before={}, after=names))
+    first, last = (soup(client.get(trial_url(run, f"changes/?page={page}"))) for page in (1, 9))
+    shown = [[link.get_text(strip=True)[1:9] for link in made.select("[data-file-link]")] for made in (first, last)]
+    assert [len(files) for files in shown] == [300, 5]
+    assert sorted(shown[0] + shown[1]) == sorted(names)
+    assert "305 files" in first.select_one(".diff-sum").get_text()
+    assert [a["href"] for a in first.select(".pager a[rel=next]")] == ["?page=2", "?page=2"]
