@@ -14,6 +14,7 @@ COMMANDS: dict[str, str] = {
     "init": "runner.cli.init",
     "prepare": "runner.cli.prepare",
     "check": "runner.cli.check",
+    "doctor": "runner.cli.doctor",
     "try": "runner.cli.trying",
     "run": "runner.cli.run",
     "rerun": "runner.cli.rerun",
@@ -31,6 +32,7 @@ EXITS = (
     "exit codes: 0 every trial scored, excluded or skipped; 3 some errored or were not run;\n"
     "            2 could not start; 130 cancelled"
 )
+DOCTOR_EXITS = "exit codes: 0 the bench can run here; 1 it cannot, and the output says why"
 RUN_EXAMPLES = """\
 examples:
   benchsite run --trials 5 --workers 4
@@ -57,8 +59,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     adding = (
-        _init, _prepare, _check, _try, _run, _rerun, _result, _list, _transcript, _diff, _open, _replay, _bundle, _push,
-        _mock_model,
+        _init, _prepare, _check, _doctor, _try, _run, _rerun, _result, _list, _transcript, _diff, _open, _replay,
+        _bundle, _push, _mock_model,
     )  # fmt: skip
     for add in adding:
         add(commands)
@@ -160,6 +162,13 @@ def _tagged(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--tag", action="append", default=[], metavar="NAME", help="a name that the run keeps (can be repeated)"
     )
+
+
+def _doctor(commands: _Commands[ArgumentParser]) -> None:
+    parser = _command(commands, "doctor", "Say whether a bench can run here, and what is missing.", DOCTOR_EXITS)
+    _bench(parser, positional=True)
+    parser.add_argument("--environment", choices=("auto", "local", "sandbox", "container"), help="where agents run")
+    _json(parser)
 
 
 def _check(commands: _Commands[ArgumentParser]) -> None:
