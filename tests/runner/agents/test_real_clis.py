@@ -58,7 +58,14 @@ def test_a_command_that_fails_is_told_with_its_exit_code(desk: Make, name: str) 
 @BOTH
 @pytest.mark.parametrize(
     ("fault", "code"),
-    [(401, "provider_auth"), (404, "provider_model"), (429, "provider"), (500, "provider"), ("drop", "provider")],
+    [
+        (401, "provider_auth"),
+        (404, "provider_model"),
+        (429, "provider"),
+        (500, "provider"),
+        ("drop", "provider"),
+        ("broken", "provider"),
+    ],
 )
 def test_each_refusal_of_the_provider_has_its_own_fault(desk: Make, name: str, fault: int | str, code: str) -> None:
     with MockModel({"replies": [{"fault": fault}]}) as model:
@@ -66,6 +73,18 @@ def test_each_refusal_of_the_provider_has_its_own_fault(desk: Make, name: str, f
     assert not done.timed_out
     assert reading.fault is not None
     assert reading.fault[0] == code
+
+
+@BOTH
+@pytest.mark.parametrize("reply", [{"fault": "never"}, {"say": "Too late.", "first_token": 60}])
+def test_a_provider_that_says_nothing_is_a_request_that_timed_out(desk: Make, name: str, reply: dict[str, Any]) -> None:
+    with MockModel({"replies": [reply]}) as model:
+        reading, done = _against(desk, name, model).request(timeout=6)
+        assert model.requests
+    assert done.timed_out
+    assert reading.fault is None
+    assert "request_timeout" in reading.flags
+    assert reading.usage.cost is None
 
 
 @BOTH
