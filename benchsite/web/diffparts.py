@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -24,6 +24,8 @@ WORDS = {
     "context": ("Context", {"3": "3", "10": "10", "all": "All"}),
     "wrap": ("Wrap", {"on": "On", "off": "Off"}),
 }
+KEPT_FILES, KEPT_LEAST, KEPT_MOST = 16, 50_000, 4_000_000
+"""Files kept written in this process's memory, never on a disk; small ones are quickly made, huge ones rarely read."""
 MAP_ROWS = 40
 """Files with more rows have a map of their changes beside them."""
 
@@ -41,6 +43,9 @@ class ShownFile:
     workspace: str
     width: str
     map: list[tuple[float, float, str, str]] = field(default_factory=list)
+
+
+_written: dict[tuple[str, int, str, bool], ShownFile] = {}
 
 
 def shown_all(page: Changes) -> list[ShownFile]:
@@ -84,7 +89,7 @@ def answer_file(request: HttpRequest, page: OneFile) -> HttpResponse:
         if request.GET.get("part") == "rows":
             return HttpResponse(_fold_rows(request, page))
         part = request.GET.get("part", "")
-        one = shown(page.file(asked=part != "near"), page.head, page.options)
+        one = _kept(page, part != "near")
         if part in ("file", "near"):
             return tab(request, "changes", page, template="_file", shown=one, options=page.options)
         keep = f"f={one.file.address}&"
@@ -93,6 +98,22 @@ def answer_file(request: HttpRequest, page: OneFile) -> HttpResponse:
         )
 
     return answer(request, page.revision, make)
+
+
+def _kept(page: OneFile, asked: bool) -> ShownFile:
+    """Write a file's rows once for many readers; the revision names digests, blob states and options."""
+    key = (page.head.ulid, page.head.index, page.revision, asked)
+    if (found := _written.get(key)) is not None:
+        return found
+    one = shown(page.file(asked=asked), page.head, page.options)
+    if KEPT_LEAST < len(one.body) < KEPT_MOST:
+        made = one.file.comparison
+        slim = replace(one.file, rows=(), comparison=made and replace(made, old=None, new=None, codes=()))
+        one = replace(one, file=slim)
+        while len(_written) >= KEPT_FILES:
+            _written.pop(next(iter(_written), key), None)
+        _written[key] = one
+    return one
 
 
 def bar(options: Options) -> list[dict[str, Any]]:
