@@ -1,6 +1,18 @@
 """Static files with hashed names, compressed once."""
 
+from typing import Any
+
+import brotli
+from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+
+class QuickCompressor(Compressor):
+    """Brotli at its highest takes most of a collection's time and saves a few hundredths."""
+
+    @staticmethod
+    def compress_brotli(data: bytes) -> bytes:
+        return bytes(brotli.compress(data, quality=7))
 
 
 class ModuleManifestStorage(CompressedManifestStaticFilesStorage):
@@ -19,3 +31,6 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):
             ),
         ),
     )
+
+    def create_compressor(self, **options: Any) -> QuickCompressor:
+        return QuickCompressor(**options)
