@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import select
+import signal
 import socket
 import threading
 from collections import deque
@@ -71,7 +72,9 @@ class MockModel:
         self._server.server_close()
 
     def serve(self) -> None:
-        """Serve in this thread until interrupted."""
+        """Serve in this thread until interrupted or terminated, also where a shell had interrupts ignored ("&")."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.default_int_handler)
         try:
             self._server.serve_forever()
         except KeyboardInterrupt:

@@ -281,7 +281,8 @@ def test_a_broken_script_is_refused_in_a_sentence(script: dict[str, Any], why: s
         MockModel(script)
 
 
-def test_the_command_serves_a_file_until_it_is_stopped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_serves_a_file_until_it_is_stopped(tmp_path: Path, number: int) -> None:
     file = tmp_path / "script.json"
     file.write_text(json.dumps(TWO))
     command = [sys.executable, "-m", "runner.mock_model", "--script", str(file), "--port", "0"]
@@ -289,8 +290,11 @@ def test_the_command_serves_a_file_until_it_is_stopped(tmp_path: Path) -> None:
         assert server.stdout
         url = server.stdout.readline().strip()
         answer = _ask(f"{url}/v1/messages", {"model": "m", "messages": [_user("hi")]})
-        server.send_signal(signal.SIGINT)
-        assert server.wait(20) == 0
+        server.send_signal(number)
+        try:
+            assert server.wait(20) == 0
+        finally:
+            server.kill()
     assert answer["content"][-1]["text"] == "Looking."
 
 
