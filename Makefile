@@ -14,7 +14,7 @@ help: ## say what can be made
 	@echo "  PYTHON=python3.12 chooses the interpreter, PORT=8000 the port, SERVE=0 stops demo before serving."
 
 demo: .venv/site ## run the example benches and look at the results at http://127.0.0.1:8000
-	@$(PY) manage.py demo $(if $(filter 0,$(SERVE)),,--port $(PORT))
+	@PATH="$(CURDIR)/var/npm/node_modules/.bin:$$PATH" $(PY) manage.py demo $(if $(filter 0,$(SERVE)),,--port $(PORT))
 	@if [ "$(SERVE)" != 0 ]; then $(MAKE) --no-print-directory serve; else echo "Look at it with: make serve"; fi
 
 serve: .venv/site ## serve the site (collects static files only when they changed)
