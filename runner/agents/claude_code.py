@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.records import Usage
 
 from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
-from .claude_events import Told, steps_of, told, usage_of
+from .claude_events import Told, steps_of, told, total_of, usage_of
 from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, nested, root_url, scrub, sentence, silent
 from .programs import ask_version, find_program
 
@@ -48,7 +49,7 @@ def invoke(ask: Ask) -> Invocation:
         *(("--model", ask.model) if ask.model else ()),
         *(("--settings", json.dumps(nested(ask.axes))) if nested(ask.axes) else ()),
         *cli(ask.spec).options,
-        *(("--resume", ask.session) if ask.session else ()),
+        *(("--resume", _thread(ask.session)[0]) if ask.session else ()),
     ]
     return Invocation(argv, _environment(ask), ask.prompt_file)
 
@@ -74,8 +75,19 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
         return Reading("", usage_of(heard), [asked(ask)], fault, how_it_ended(done), heard.session)
     fault, flag = _judge(ask, heard, done)
     flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))
-    usage = usage_of(heard, estimated=endpoint(ask.spec, ask.axes) != DEFAULT_ENDPOINT)
-    return Reading(heard.text, usage, [asked(ask), *steps_of(heard)], fault, tuple(flags), heard.session)
+    elsewhere = endpoint(ask.spec, ask.axes) != DEFAULT_ENDPOINT
+    usage = usage_of(heard, elsewhere, _thread(ask.session)[1])
+    return Reading(heard.text, usage, [asked(ask), *steps_of(heard)], fault, tuple(flags), _session(heard))
+
+
+def _thread(session: str | None) -> tuple[str, Usage | None]:
+    """A session of ours is Claude's own name for it, and what it had spent so far."""
+    name, _, spent = (session or "").partition(" ")
+    return name, Usage.from_json(json.loads(spent)) if spent else None
+
+
+def _session(heard: Told) -> str | None:
+    return f"{heard.session} {json.dumps(total_of(heard).to_json())}" if heard.session else None
 
 
 def _judge(ask: Ask, heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runner.replay import Usage
@@ -69,8 +69,34 @@ def _take(heard: Told, row: dict[str, Any]) -> None:
             heard.usage[str(message.get("id"))] = spent
 
 
-def usage_of(heard: Told, estimated: bool = False) -> Usage:
-    """The result line's totals; without it (a killed run) the sum over message ids, and an unknown cost."""
+def usage_of(heard: Told, estimated: bool = False, before: Usage | None = None) -> Usage:
+    """The result line's totals; without it (a killed run) the sum over message ids, and an unknown cost.
+
+    Newer versions of Claude Code count a resumed session from its start: what it had spent `before` is taken off."""
+    total = total_of(heard, estimated)
+    own_in, own_out, _ = _by_message([_mapping((heard.result or {}).get("usage"))], heard)
+    if before is None or not (heard.result and _holds(total, before, own_in, own_out)):
+        return total
+    return replace(
+        total,
+        tokens_in=(total.tokens_in or 0) - (before.tokens_in or 0),
+        tokens_out=(total.tokens_out or 0) - (before.tokens_out or 0),
+        tokens_cached=(total.tokens_cached or 0) - (before.tokens_cached or 0),
+        cost=None if total.cost is None else round(total.cost - (before.cost or 0.0), 9),
+    )
+
+
+def _holds(total: Usage, before: Usage, own_in: int | None, own_out: int | None) -> bool:
+    """Do the totals hold an earlier request's too? Older versions tell a resumed request's alone."""
+    if None in (total.tokens_in, total.tokens_out, before.tokens_in, before.tokens_out, own_in, own_out):
+        return False
+    spent_in = (total.tokens_in or 0) - (before.tokens_in or 0)
+    spent_out = (total.tokens_out or 0) - (before.tokens_out or 0)
+    return spent_in >= (own_in or 0) and spent_out >= (own_out or 0) and (total.cost or 0.0) >= (before.cost or 0.0)
+
+
+def total_of(heard: Told, estimated: bool = False) -> Usage:
+    """What the stream itself says was spent, as it counts."""
     result = heard.result or {}
     cost = result.get("total_cost_usd")
     calls = sum(block.get("type") == "tool_use" for event in heard.messages for block in _blocks(event))
