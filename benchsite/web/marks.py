@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from benchsite.diffs.dangers import Pill
 from benchsite.readings.words import STATE_WORDS
 
 TICK = '<path class="cutline" d="m3.4 6.2 1.9 1.9 3.4-3.9"/>'
@@ -98,3 +101,14 @@ def bar(parts: list[tuple[str, int]], planned: int, words: str) -> SafeString:
         words,
         SafeString("".join(made)),
     )
+
+
+def pills(parts: Iterable[str | Pill]) -> SafeString:
+    """Write a text whose dangerous characters are shown by name. No template does: its last line end would show."""
+    return format_html_join("", "{}", ((_pill(part),) for part in parts))
+
+
+def _pill(part: str | Pill) -> str:
+    if isinstance(part, str):
+        return part
+    return format_html('<span class="pill" title="{}">{}</span>', part.title, part.label)

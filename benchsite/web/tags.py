@@ -33,6 +33,7 @@ for name, function in {
     "coverage": formats.coverage,
     "coverage_words": formats.coverage_words,
     "axes": formats.axes,
+    "pills": marks.pills,
     "markdown": markdown,
     "readme": partial(markdown, below=2),
 }.items():
