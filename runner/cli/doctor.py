@@ -20,7 +20,7 @@ def command(options: Namespace) -> int:
         if options.json:
             print_json({"ok": False, "problems": [str(error)]})
         else:
-            console(error=True).print(text(clean(str(error), lines=True)))
+            console(error=True).print(text(clean(str(error), lines=True)), soft_wrap=True)
         return 1
     print_json(found.to_json()) if options.json else _show(found)
     return 0 if found.ok else 1
@@ -29,13 +29,15 @@ def command(options: Namespace) -> int:
 def _show(found: Diagnosis) -> None:
     out = console()
     for agent in found.agents:
-        out.print(text(_line(agent)))
-    out.print(text(f"environment  {found.environment.name}"))
+        out.print(text(_line(agent)), soft_wrap=True)
+    out.print(text(f"environment  {found.environment.name}"), soft_wrap=True)
     if found.suite.name:
-        out.print(text(f"suite        {found.suite.name}"))
+        out.print(text(f"suite        {found.suite.name}"), soft_wrap=True)
     for problem in found.problems:
-        out.print(text(f"missing      {problem}", "yellow"))
-    out.print(text(f"{found.bench} can run here." if found.ok else f"{found.bench} cannot run here yet."))
+        out.print(text(f"missing      {problem}", "yellow"), soft_wrap=True)
+    out.print(
+        text(f"{found.bench} can run here." if found.ok else f"{found.bench} cannot run here yet."), soft_wrap=True
+    )
 
 
 def _line(agent: AgentFound) -> str:
