@@ -61,7 +61,7 @@ mkdir -p 'd e'; echo x > 'd e/ü'
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except OSError:
         return False
 
 

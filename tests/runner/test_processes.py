@@ -60,7 +60,7 @@ def run(one: Keeper, argv: list[str], folder: Path, timeout: float | None = None
 def is_alive(pid: int) -> bool:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
+    except OSError:  # not there, or gone between opening and reading
         return False
     return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
 
