@@ -11,7 +11,7 @@ from benchsite.artifacts.store import BlobRefused
 from benchsite.diffs import facts
 from benchsite.diffs.compare import Comparison, compare
 from benchsite.diffs.dangers import Pill, split_name
-from benchsite.diffs.files import Changed, Side, read_record, with_renames
+from benchsite.diffs.files import Changed, Side, read_record
 from benchsite.diffs.limits import (
     CLICK_ROWS,
     COUNTED_BYTES,
@@ -21,6 +21,7 @@ from benchsite.diffs.limits import (
     INLINE_ROWS,
     MAX_BYTES,
 )
+from benchsite.diffs.moves import with_moves
 from benchsite.diffs.options import Options
 from benchsite.diffs.rows import Fold, Row, between
 from runner.blobs import BlobStore
@@ -123,14 +124,12 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class OneFile:
-    """A file's diff by itself; `revision` names the answer: both digests, their states and the options."""
+class TwoSides:
+    """A file's two sides, whoever compares them; `revision` names the answer: digests, blob states and options."""
 
-    head: Head
     options: Options
     change: Changed
     shelf: Shelf
-    refused: str = ""
 
     @property
     def revision(self) -> str:
@@ -140,7 +139,7 @@ class OneFile:
 
     def file(self, *, asked: bool = True) -> FileDiff:
         """Compare the file; one that is `asked` for is open however long it is."""
-        return _compared(self.change, self.shelf, self.options, asked=asked)
+        return compared(self.change, self.shelf, self.options, asked=asked)
 
     def between(self, fold: Fold) -> tuple[Row, ...]:
         """Give the rows a fold left out, as far as the file really has them."""
@@ -158,6 +157,13 @@ class OneFile:
         return Raw.of(file, name.rsplit("/", 1)[-1]) if file else None
 
 
+@dataclass(frozen=True)
+class OneFile(TwoSides):
+    """A changed file of a trial by itself."""
+
+    head: Head
+
+
 def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -> Changes | None:
     head = find(user, ulid, index)
     if head is None:
@@ -171,7 +177,7 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
     page = min(max(1, page), max(1, -(-len(joined) // COUNTED_FILES)))
     here = joined[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
-    return Changes(head, options, stages, tuple(_files(here, shelf, options)), totals(joined), refused, page)
+    return Changes(head, options, stages, tuple(files_of(here, shelf, options)), totals(joined), refused, page)
 
 
 def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -> OneFile | None:
@@ -185,7 +191,7 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
     joined = _with_renames(found, shelf)
     change = next((change for change in joined if change.path == path), None)
-    return OneFile(head, options, change, shelf) if change else None
+    return OneFile(options, change, shelf, head) if change else None
 
 
 def patch(user: Any, ulid: str, index: int, stage: str) -> Raw | None:
@@ -253,18 +259,18 @@ def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], s
 
 
 def _with_renames(found: tuple[Changed, ...], shelf: Shelf) -> tuple[Changed, ...]:
-    joined = with_renames(found, lambda side: _bytes(side, shelf) if shelf.spent < COUNTED_BYTES else None)
+    joined = with_moves(found, lambda side: _bytes(side, shelf) if shelf.spent < COUNTED_BYTES else None)
     # the search has a budget of its own: a page with many moved files still shows its first ones
     shelf.spent = 0
     return joined
 
 
-def _files(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
+def files_of(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
     rows = 0
     for place, change in enumerate(found):
         affordable = shelf.spent < COUNTED_BYTES
         if place < INLINE_FILES and rows < INLINE_ROWS and affordable:
-            file = _compared(change, shelf, options)
+            file = compared(change, shelf, options)
             rows += len(file.rows) if file.open else 0
             yield file
         elif affordable:
@@ -274,7 +280,7 @@ def _files(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable
             yield FileDiff(change, to_address(change.path), None, None)
 
 
-def _compared(change: Changed, shelf: Shelf, options: Options, *, asked: bool = False) -> FileDiff:
+def compared(change: Changed, shelf: Shelf, options: Options, *, asked: bool = False) -> FileDiff:
     """Compare a file; the rows of one that stays folded are not made, they can be a hundred thousand."""
     made = _compare(change, shelf, options)
     rows = made.rows(options) if asked or not made.folded else iter(())

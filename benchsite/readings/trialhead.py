@@ -26,18 +26,12 @@ class Sibling:
 
 
 @dataclass(frozen=True)
-class Head:
-    """`previous`, `following` and `next_unsolved` are indexes within the run."""
+class Seen:
+    """A trial that the reader may see, with its attempts."""
 
     trial: Trial
     run: Run
     attempts: tuple[Attempt, ...]
-    siblings: tuple[Sibling, ...]
-    of: int
-    previous: int | None
-    following: int | None
-    next_unsolved: int | None
-    artifacts: int
 
     @property
     def ulid(self) -> str:
@@ -80,6 +74,18 @@ class Head:
         """Give an attempt's own record (replay's JSON): the numbered one's, else the last one's."""
         chosen = [a for a in self.attempts if a.number == number] if number else list(self.attempts[-1:])
         return dict(chosen[0].record) if chosen else {}
+
+
+@dataclass(frozen=True)
+class Head(Seen):
+    """`previous`, `following` and `next_unsolved` are indexes within the run."""
+
+    siblings: tuple[Sibling, ...]
+    of: int
+    previous: int | None
+    following: int | None
+    next_unsolved: int | None
+    artifacts: int
 
 
 def shown_state(trial: Trial) -> str:

@@ -11,7 +11,8 @@ from django.utils.safestring import SafeString
 
 from benchsite.diffs.options import CHOICES, Options
 from benchsite.diffs.rows import Fold
-from benchsite.readings.diff import Changes, FileDiff, OneFile
+from benchsite.readings.address import to_address
+from benchsite.readings.diff import Changes, FileDiff, OneFile, TwoSides
 from benchsite.readings.preview import Preview
 
 from . import diffhtml
@@ -53,7 +54,11 @@ def shown_all(page: Changes) -> list[ShownFile]:
 
 
 def shown(file: FileDiff, head: Any, options: Options) -> ShownFile:
-    url = _url(head, file.address, options)
+    return shown_at(file, options, _url(head, file.address, options), _in_workspace(file, head))
+
+
+def shown_at(file: FileDiff, options: Options, url: str, workspace: str = "") -> ShownFile:
+    """Write a file whose own page is `url`, which has a query already."""
     made = file.comparison
     body, marks = SafeString(""), []
     if made is not None and made.kind == "text":
@@ -67,7 +72,7 @@ def shown(file: FileDiff, head: Any, options: Options) -> ShownFile:
         part=f"{url}&part={'file' if made else 'near'}",
         old_raw=f"{url}&raw=old" if file.change.before and file.change.before.stored else "",
         new_raw=f"{url}&raw=new" if file.change.after and file.change.after.stored else "",
-        workspace=_in_workspace(file, head),
+        workspace=workspace,
         width=diffhtml.width(file.rows) if options.wrap == "off" else "",
         map=marks,
     )
@@ -134,13 +139,16 @@ def code(preview: Preview | None) -> SafeString:
 
 
 def _fold_rows(request: HttpRequest, page: OneFile) -> SafeString:
+    return fold_rows(request, page, _url(page.head, to_address(page.change.path), page.options))
+
+
+def fold_rows(request: HttpRequest, page: TwoSides, url: str) -> SafeString:
+    """Write the rows that the fold asked for left out; nothing where there is no such fold."""
     asked = request.GET.get("fold", "").split(",")
     numbers = [int(part) for part in asked if part.isascii() and part.isdigit() and len(part) < 9]
     if len(numbers) != 3:
         return SafeString("")
-    file = page.file()
-    rows = page.between(Fold(*numbers))
-    return sheet_for(file, _url(page.head, file.address, page.options), page.options).rows(rows)
+    return sheet_for(page.file(), url, page.options).rows(page.between(Fold(*numbers)))
 
 
 def _url(head: Any, address: str, options: Options) -> str:
