@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,7 +12,10 @@ from numpy.typing import NDArray
 from runner.faults import at_subjects_door
 from runner.schema import MeasureSpec
 
+from .clusters import Floats, Ints, mean, plain
+from .clusters import clusters as clusters_of
 from .intervals import t_interval
+from .objective import badness
 from .policy import CountingPolicy, policy_named
 from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
 from .words import FEWEST_CLUSTERS, words
@@ -22,8 +23,6 @@ from .words import FEWEST_CLUSTERS, words
 __all__ = ["Row", "SlotFigures", "StandingFigures", "TallyFigures", "rows_of", "slots", "standings", "tallies"]
 
 RESAMPLES = 2000
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class StandingFigures(NamedTuple):
@@ -112,8 +111,8 @@ def _measure(
     values = np.fromiter((_number(row.values.get(key)) for row in table.rows), float, len(table.rows))
     counted = rule.counted(values, table.scored, table.blamed, measure)
     figures, n, k = _by_case(table, counted, measure.aggregate)
-    clusters, unit = _clusters(figures, table.scenario_of)
-    macro = _mean(clusters)
+    clusters, unit = clusters_of(figures, table.scenario_of)
+    macro = mean(clusters)
     rate = measure.type == "bool"
     low, high = t_interval(clusters, rate=rate)
     ranks = rank_ranges(clusters, measure.objective, seed)
@@ -125,9 +124,9 @@ def _measure(
             cell=cell,
             measure=key,
             policy=rule.name,
-            macro=_plain(macro[code]),
-            lo=_plain(low[code]),
-            hi=_plain(high[code]),
+            macro=plain(macro[code]),
+            lo=plain(low[code]),
+            hi=plain(high[code]),
             clusters=many,
             rank_lo=ranks[code][0] if ranks else None,
             rank_hi=ranks[code][1] if ranks else None,
@@ -144,10 +143,6 @@ def _measure(
 
 def _number(value: float | str | None) -> float:
     return float("nan") if value is None or isinstance(value, str) else value
-
-
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _note(rule: CountingPolicy, measure: MeasureSpec, n: int, clusters: int, unit: str) -> str:
@@ -183,24 +178,6 @@ def _reduce(value: Floats, start: Ints, size: Ints, sums: Floats, reducer: str) 
     return np.asarray(sums / size)
 
 
-def _clusters(figures: Floats, scenario_of: Ints) -> tuple[Floats, str]:
-    """Give cells x clusters: scenarios (the mean of their cases), or the cases where there is one scenario."""
-    scenarios = int(scenario_of.max()) + 1
-    if scenarios == 1:
-        return figures, "cases" if figures.shape[1] > 1 else "scenarios"
-    if figures.shape[1] == scenarios:
-        return figures, "scenarios"
-    means = [_mean(figures[:, scenario_of == scenario]) for scenario in range(scenarios)]
-    return np.column_stack(means), "scenarios"
-
-
-def _mean(figures: Floats) -> Floats:
-    """Average along the last axis over what is there; sorted first, so the order of clusters cannot matter."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a row of nothing but NaN is NaN, and meant to be
-        return np.asarray(np.nanmean(np.sort(figures, axis=-1), axis=-1))
-
-
 def rank_ranges(clusters: Floats, objective: str, seed: str) -> list[tuple[int | None, int | None]] | None:
     """Give each cell's 95 % range of ranks over resampled clusters, the same draw for all cells (they are paired).
 
@@ -212,7 +189,7 @@ def rank_ranges(clusters: Floats, objective: str, seed: str) -> list[tuple[int |
     ranges: list[tuple[int | None, int | None]] = [(None, None)] * len(clusters)
     if not len(ranked):
         return ranges
-    ranks = _ranks(_badness(_resampled(clusters[ranked], seed), objective))
+    ranks = _ranks(badness(_resampled(clusters[ranked], seed), objective))
     lows = np.quantile(ranks, 0.025, axis=0, method="lower")
     highs = np.quantile(ranks, 0.975, axis=0, method="higher")
     for place, low, high in zip(ranked.tolist(), lows.tolist(), highs.tolist(), strict=True):
@@ -229,17 +206,7 @@ def _resampled(clusters: Floats, seed: str) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn = (weights @ np.where(there, clusters, 0.0).T) / (weights @ there.T.astype(float))
     # A draw without any of a cell's clusters says nothing about it: its own mean stands in.
-    return np.where(np.isnan(drawn), _mean(clusters), drawn)
-
-
-def _badness(figures: Floats, objective: str) -> Floats:
-    """Turn figures into what sorts best first, ties not parted by rounding."""
-    target = re.fullmatch(r"target\((.+)\)", objective)
-    if target:
-        figures = np.abs(figures - float(target[1]))
-    elif objective == "maximize":
-        figures = -figures
-    return np.round(figures, 12)
+    return np.where(np.isnan(drawn), mean(clusters), drawn)
 
 
 def _ranks(badness: Floats) -> Ints:
