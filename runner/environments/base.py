@@ -12,6 +12,10 @@ from runner.errors import PathRefused
 from runner.processes import Done, Keeper, opened
 from runner.worlds.places import Place
 
+from .transfer import Lies, Places, find, install
+
+WORKSPACE = "/workspace"
+"""The world, in every declared path and whatever the environment calls it."""
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -46,6 +50,15 @@ class Session(Protocol):
 
     def host_to_inside(self, path: Path) -> str: ...
 
+    def get(self, path: str, into: Path, most: int) -> Lies:
+        """Say where a path of the environment can be read on this machine. What lies in no folder of it is brought
+        to `into` first, at most `most` bytes; what is not there is not there either. PathRefused: out of reach."""
+        ...
+
+    def put(self, source: Path, path: str) -> None:
+        """Put a file or folder of this machine at a path of the environment; what stood there is replaced."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -67,12 +80,14 @@ class Environment(Protocol):
 
 
 class KeptSession:
-    """A session over a keeper; the paths inside are what differs between environments."""
+    """A session over a keeper; the paths inside are what differs between environments. `own`: the trial's own folders,
+    as the environment names them; files go in and out through these alone."""
 
     def __init__(
-        self, keeper: Keeper, agent_path: str, base: dict[str, str], inside: tuple[tuple[Path, str], ...]
+        self, keeper: Keeper, agent_path: str, base: dict[str, str], inside: tuple[tuple[Path, str], ...], own: Places
     ) -> None:
         self._keeper, self.agent_path, self._base, self._inside = keeper, agent_path, base, inside
+        self._own = own
         self._open = True
 
     def exec(
@@ -100,6 +115,12 @@ class KeptSession:
             if text == folder or text.startswith(folder.rstrip("/") + "/"):
                 return inside + text[len(folder) :] if inside else text
         raise PathRefused(f"{path} cannot be seen from inside the environment.")
+
+    def get(self, path: str, into: Path, most: int) -> Lies:
+        return find(path, self._own)
+
+    def put(self, source: Path, path: str) -> None:
+        install(source, find(path, self._own))
 
     def close(self) -> None:
         """End every process of the session; closing twice does nothing."""

@@ -10,7 +10,7 @@ from runner.errors import EnvironmentRefused
 from runner.processes import Keeper
 from runner.worlds.places import Place
 
-from .base import SYSTEM_PATH, KeptSession, Needs, base_env, program_path
+from .base import SYSTEM_PATH, WORKSPACE, KeptSession, Needs, base_env, program_path
 
 
 class Local:
@@ -31,7 +31,8 @@ class Local:
         paths = [place.world, place.home, place.tmp, place.out, Path("/")]
         inside = tuple((one, "" if one == Path("/") else str(one)) for one in paths)
         base = base_env(str(place.home), str(place.tmp), path)
-        return KeptSession(Keeper.of_trial(), str(place.world), base, inside)
+        own = [(str(one), one) for one in (place.world, place.home, place.tmp)]
+        return KeptSession(Keeper.of_trial(), str(place.world), base, inside, (*own, (WORKSPACE, place.world)))
 
 
 ENVIRONMENT = Local()

@@ -54,7 +54,8 @@ class Sandbox:
             raise EnvironmentRefused(f"The sandbox did not start: {_said(errors) or error}") from error
         finally:
             os.close(errors)
-        return KeptSession(kept, WORLD, _environment(needs), _inside(root, place, needs))
+        own = ((WORLD, place.world), (HOME, place.home), (TMP, place.tmp))
+        return KeptSession(kept, WORLD, _environment(needs), _inside(root, place, needs), own)
 
 
 ENVIRONMENT = Sandbox()
