@@ -32,7 +32,7 @@ EVENT_TYPES: dict[str, tuple[str, ...]] = {
     "phase": ("trial", "attempt", "phase", "seconds"),
     "request": (
         "trial", "attempt", "number", "prompt", "text", "exit_code", "timed_out",
-        "seconds", "usage", "transcript", "output", "changes", "session",
+        "seconds", "usage", "transcript", "output", "changes", "delta", "session", "replayed",
     ),
     "observe": ("trial", "attempt", "measure", "value", "valid", "reason"),
     "guard": ("trial", "attempt", "sentence", "late", "where"),

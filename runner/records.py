@@ -54,7 +54,11 @@ class Observation:
 
 @dataclass(frozen=True)
 class Request:
-    """One `agent.request`: digests of prompt, reply text, normalised transcript, raw output and change record."""
+    """One `agent.request`: digests of prompt, reply text, normalised transcript, raw output and change records.
+
+    `changes` holds all that the agent changed so far, `delta` what this request alone did. `replayed`: the run only
+    graded again what was recorded, so its usage was spent in another run.
+    """
 
     number: int
     prompt: str | None
@@ -66,6 +70,12 @@ class Request:
     transcript: str | None = None
     output: str | None = None
     changes: str | None = None
+    delta: str | None = None
+    replayed: bool = False
+
+    def records(self) -> set[str]:
+        """Name the blobs that are change records."""
+        return {digest for digest in (self.changes, self.delta) if digest}
 
 
 @dataclass(frozen=True)
@@ -142,8 +152,8 @@ class Attempt:
     def blobs(self) -> Iterator[str]:
         """Name every blob this attempt refers to directly."""
         for request in self.requests:
-            digests = (request.prompt, request.text, request.transcript, request.output, request.changes)
-            yield from (digest for digest in digests if digest)
+            digests = (request.prompt, request.text, request.transcript, request.output, request.changes, request.delta)
+            yield from (digest for digest in dict.fromkeys(digests) if digest)
         yield from (artifact.blob for artifact in self.artifacts)
         yield from (record.blob for record in self.changes.values())
         if self.kept:

@@ -177,8 +177,11 @@ def _request(attempt: Fields, event: Event) -> None:
         transcript=event.get("transcript"),
         output=event.get("output"),
         changes=event.get("changes"),
+        delta=event.get("delta"),
+        replayed=bool(event.get("replayed")),
     )
-    attempt["usage"] = attempt["usage"] + usage if attempt["requests"] else usage
+    if not request.replayed:
+        attempt["usage"] = attempt["usage"] + usage if attempt["requests"] else usage
     attempt["requests"] += (request,)
 
 

@@ -36,9 +36,8 @@ def of_attempts(attempts: Iterable[Attempt]) -> Kinds:
         for digest in attempt.blobs():
             if not isinstance(digest, str) or digest not in kinds:
                 kinds[_digest(digest)] = ""
-        for digest in (r.changes for r in attempt.requests):
-            if digest:
-                kinds[digest] = "changes"
+        for request in attempt.requests:
+            kinds.update(dict.fromkeys(request.records(), "changes"))
         for record in attempt.changes.values():
             kinds[record.blob] = "changes"
         if attempt.kept:

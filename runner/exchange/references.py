@@ -37,7 +37,7 @@ def _all(manifest: Manifest, attempts: Iterable[Attempt]) -> Iterator[tuple[str,
     yield from ((digest, "") for digest in manifest.blobs() if digest != manifest.template)
     for attempt in attempts:
         records = {record.blob: "changes" for record in attempt.changes.values()}
-        records.update({request.changes: "changes" for request in attempt.requests if request.changes})
+        records.update({record: "changes" for request in attempt.requests for record in request.records()})
         if attempt.kept:
             records[attempt.kept.blob] = "entries"
         yield from records.items()

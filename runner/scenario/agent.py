@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.processes import Done
 
     from .live import LiveTrial
-    from .stage import Stage
+    from .stage import Frozen, Stage
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class AgentHandle:
         done = self._run(ask, stdout, stderr, trial.remaining(limit))
         for said in (stdout, stderr):  # before anything is cut short: half a secret would not be known again
             trial.redactor.long.clean_file(said)
-        changes = stage.freeze()
+        frozen = stage.freeze()
         reading = self._read(ask, stdout, stderr, done)
-        self._journal(ask, reading, done, stdout, stderr, changes)
+        self._journal(ask, reading, done, stdout, stderr, frozen)
         trial.heard[ask.number] = reading.steps
         self._judge(reading, done)
         trial.answered += 1
@@ -116,7 +116,7 @@ class AgentHandle:
             sentence = f"The agent's output could not be read: {type(error).__name__}: {error}"
             return Reading("", Usage(), [], ("protocol", sentence))
 
-    def _journal(self, ask: Ask, reading: Reading, done: Done, stdout: Path, stderr: Path, changes: str) -> None:
+    def _journal(self, ask: Ask, reading: Reading, done: Done, stdout: Path, stderr: Path, frozen: Frozen) -> None:
         trial, blobs = self._trial, self._trial.setting.blobs
         self._session = reading.session or self._session
         self.usage += reading.usage
@@ -131,7 +131,8 @@ class AgentHandle:
             usage=reading.usage.to_json(),
             transcript=self._transcript(ask, reading),
             output=store_output(blobs, stdout, trial.redactor),
-            changes=changes,
+            changes=frozen.changes,
+            delta=frozen.delta,
             session=reading.session,
         )
         if stderr.exists() and stderr.stat().st_size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from .live import LiveTrial
 
 WORKSPACE = "/workspace"
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """The blobs of two change records: all the agent did so far, and what its last request did."""
+
+    changes: str
+    delta: str
 
 
 class Stage:
@@ -52,20 +61,23 @@ class Stage:
         self._touched = True
 
     def before_request(self) -> None:
-        """Where something of ours wrote since the last record, the agent's next changes count from here."""
+        """The next changes count from the last record, or from here where something of ours wrote since."""
         if self._touched:
             setting = self.trial.setting
             self._base = (self._left or self._base).advanced(self.place.world, setting.blobs, setting.rules)
-            self._earlier, self._touched = self._record, False
+        elif self._left is not None:
+            self._base = self._left
+        self._earlier, self._touched = self._record, False
 
-    def freeze(self) -> str:
-        """Take the record of what the agent has done, before anything of ours touches the world; give its digest."""
+    def freeze(self) -> Frozen:
+        """Take the record of what the agent has done, before anything of ours touches the world."""
         setting = self.trial.setting
         new, self._left = capture_and_advance(self.place.world, self._base, setting.blobs, setting.rules)
+        delta = new.store(setting.blobs)
         self._record = new if self._earlier is None else compose(self._earlier, new, setting.blobs)
-        digest = self._record.store(setting.blobs)
+        digest = delta if self._earlier is None else self._record.store(setting.blobs)
         self.trial.emit("changes", stage="agent", blob=digest, counts=self._record.counts())
-        return digest
+        return Frozen(digest, delta)
 
     def record(self) -> ChangeSet:
         return self._record if self._record is not None else ChangeSet()
