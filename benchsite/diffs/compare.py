@@ -138,9 +138,9 @@ def _is_file(side: Side | None) -> bool:
 
 def _about_sides(change: Changed) -> Iterator[Fact]:
     before, after = change.before, change.after
-    if change.status == "renamed":
+    if change.status in ("renamed", "copied"):
         how = "unchanged" if change.likeness == 100 else f"{change.likeness} % alike"
-        yield Fact("info", f"Moved, {how}.")
+        yield Fact("info", f"{'Moved' if change.status == 'renamed' else 'Copied'}, {how}.")
     if change.mode_changed and before and after:
         yield Fact("info", f"Mode changed: {before.mode} → {after.mode}{_executable(before.mode, after.mode)}.")
     if change.status == "type" and before and after:

@@ -1,22 +1,24 @@
-"""Which files changed, read from a change record (benchsite/changes/1), renames found again by content."""
+"""Which files changed: from a change record (benchsite/changes/1), or from two trees of files."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from runner import paths
 from runner.blobs import is_digest
 from runner.digests import sha256
 from runner.errors import PathRefused, RunnerError
+from runner.worlds.tree import Entry
 
-from .limits import FOLDED_FOLDERS, FOLDED_NAMES, RENAME_BYTES, RENAME_FILES, RENAME_SHARE, RENAME_WORK
+from .limits import FOLDED_FOLDERS, FOLDED_NAMES
 
 FORMAT = "benchsite/changes/1"
-Status = Literal["added", "deleted", "modified", "renamed", "mode", "type"]
-LETTERS: dict[Status, str] = {"added": "A", "deleted": "D", "modified": "M", "renamed": "R", "mode": "X", "type": "T"}
+Status = Literal["added", "deleted", "modified", "renamed", "copied", "mode", "type"]
+LETTERS: dict[Status, str] = {
+    "added": "A", "deleted": "D", "modified": "M", "renamed": "R", "copied": "C", "mode": "X", "type": "T",
+}  # fmt: skip
 Read = Callable[["Side"], bytes | None]
 """Gives a side's bytes; None where they are not stored or must not be shown."""
 
@@ -35,7 +37,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Changed:
-    """One changed path. `old_path` and `likeness` (percent) are a rename's."""
+    """One changed path. A rename's or a copy's `before` is its source at `old_path`, `likeness` percent alike."""
 
     path: str
     status: Status
@@ -85,26 +87,42 @@ def read_record(record: Any) -> tuple[Changed, ...]:
         raise RunnerError(f"The change record is damaged: {error}.") from error
 
 
-def with_renames(changes: Sequence[Changed], read: Read) -> tuple[Changed, ...]:
-    """Join deleted and added files that are one file moved: by digest first, then by shared lines."""
-    gone = [change for change in changes if change.status == "deleted" and _is_file(change.before)]
-    come = [change for change in changes if change.status == "added" and _is_file(change.after)]
-    if not gone or not come or max(len(gone), len(come)) > RENAME_FILES:
-        return tuple(changes)
-    pairs = [*_by_digest(gone, come)]
-    taken = {change.path for pair in pairs for change in pair[:2]}
-    rest = ([c for c in gone if c.path not in taken], [c for c in come if c.path not in taken])
-    pairs += _by_lines(*rest, read)
-    moved = {new.path: _rename(old, new, share) for old, new, share in pairs}
-    left = {old.path for old, _, _ in pairs}
-    joined = (moved.get(change.path, change) for change in changes if change.path not in left or change.path in moved)
-    return tuple(joined)
+def sides_of(entries: Iterable[Entry]) -> dict[str, Side]:
+    """Give a tree's paths with what stands there; folders are left out, their files tell of them."""
+    return {
+        entry.path: Side(
+            entry.type, entry.mode, entry.size or 0, entry.sha256 or "", entry.stored, entry.target or ""
+        )
+        for entry in entries
+        if entry.type != "dir"
+    }  # fmt: skip
+
+
+def between(before: Mapping[str, Side], after: Mapping[str, Side]) -> tuple[Changed, ...]:
+    """Compare two trees path by path, in the order of their paths. `moves.with_moves` then finds what was moved."""
+    pairs = ((path, before.get(path), after.get(path)) for path in sorted({*before, *after}))
+    return tuple(Changed(path, _status(old, new), old, new) for path, old, new in pairs if not _same(old, new))
+
+
+def _same(old: Side | None, new: Side | None) -> bool:
+    return old is not None and new is not None and _standing(old) == _standing(new)
+
+
+def _standing(side: Side) -> tuple[str, ...]:
+    """What stands there. Whether its bytes were stored only says where a record was made."""
+    if side.type == "link":
+        return side.type, side.target
+    return side.type, side.mode, side.sha256 or str(side.size)
+
+
+def changed(path: str, before: Side | None, after: Side | None) -> Changed:
+    """Pair two sides of a path, wherever they come from."""
+    return Changed(path, _status(before, after), before, after)
 
 
 def _changed(row: dict[str, Any]) -> Changed:
     path = paths.check_relative(paths.from_json(row["path"]))
-    before, after = _side(row.get("before")), _side(row.get("after"))
-    return Changed(path, _status(before, after), before, after)
+    return changed(path, _side(row.get("before")), _side(row.get("after")))
 
 
 def _side(row: dict[str, Any] | None) -> Side | None:
@@ -125,72 +143,3 @@ def _status(before: Side | None, after: Side | None) -> Status:
         return "type"
     same = before.sha256 == after.sha256 and before.target == after.target
     return "mode" if same and before.mode != after.mode else "modified"
-
-
-def _is_file(side: Side | None) -> bool:
-    return side is not None and side.type == "file" and side.size > 0
-
-
-def _rename(old: Changed, new: Changed, share: float) -> Changed:
-    return replace(new, status="renamed", before=old.before, old_path=old.path, likeness=int(share * 100))
-
-
-def _by_digest(gone: Iterable[Changed], come: Iterable[Changed]) -> list[tuple[Changed, Changed, float]]:
-    waiting: dict[str, list[Changed]] = defaultdict(list)
-    for change in gone:
-        if change.before and change.before.sha256:
-            waiting[change.before.sha256].append(change)
-    found = []
-    for change in come:
-        same = waiting.get(change.after.sha256 if change.after else "", [])
-        if same:
-            # of several equal files the one that kept its name has most likely moved
-            name = change.path.rsplit("/", 1)[-1]
-            old = next((c for c in same if c.path.rsplit("/", 1)[-1] == name), same[0])
-            same.remove(old)
-            found.append((old, change, 1.0))
-    return found
-
-
-def _by_lines(gone: list[Changed], come: list[Changed], read: Read) -> list[tuple[Changed, Changed, float]]:
-    old = {change.path: bag for change in gone if (bag := _bag(change.before, read))}
-    new = {change.path: bag for change in come if (bag := _bag(change.after, read))} if old else {}
-    rated = sorted(_rated(gone, come, old, new), key=lambda row: (-row[0], row[1].path, row[2].path))
-    found: list[tuple[Changed, Changed, float]] = []
-    left, right = set(old), set(new)
-    for share, a, b in rated:
-        if a.path in left and b.path in right:
-            left.remove(a.path)
-            right.remove(b.path)
-            found.append((a, b, min(share, 0.99)))
-    return found
-
-
-def _rated(
-    gone: list[Changed], come: list[Changed], old: dict[str, Counter[bytes]], new: dict[str, Counter[bytes]]
-) -> Iterator[tuple[float, Changed, Changed]]:
-    work = 0
-    for a in (change for change in gone if change.path in old):
-        for b in (change for change in come if change.path in new):
-            # a record from outside may hold hundreds of large files on either side; give up rather than hang
-            work += 1 + min(len(old[a.path]), len(new[b.path]))
-            if work > RENAME_WORK:
-                return
-            share = _share(old[a.path], new[b.path])
-            if share >= RENAME_SHARE:
-                yield share, a, b
-
-
-def _bag(side: Side | None, read: Read) -> Counter[bytes]:
-    """Weigh a file's lines by their length, so that blank lines and braces make no two files alike."""
-    if side is None or side.size > RENAME_BYTES:
-        return Counter()
-    lines = Counter((read(side) or b"").split(b"\n"))
-    return Counter({line: count * len(line) for line, count in lines.items() if line.strip()})
-
-
-def _share(old: Counter[bytes], new: Counter[bytes]) -> float:
-    small, large = sorted((old.total(), new.total()))
-    if small < large * RENAME_SHARE:
-        return 0.0
-    return (old & new).total() / large

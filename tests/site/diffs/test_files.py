@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from benchsite.diffs.files import FORMAT, anchor, read_record, with_renames
+from benchsite.diffs.files import FORMAT, Side, anchor, between, read_record, sides_of
+from benchsite.diffs.moves import with_moves
 from runner.digests import sha256
 from runner.errors import RunnerError
+from runner.worlds.tree import Entry
 
 
 def file_side(data: bytes, mode: str = "100644") -> dict:
@@ -28,7 +30,7 @@ def record(*rows: tuple[str, bytes | None, bytes | None]) -> dict:
 
 def found(*rows: tuple[str, bytes | None, bytes | None]):
     store = {sha256(data): data for row in rows for data in row[1:] if data is not None}
-    return with_renames(read_record(record(*rows)), lambda side: store.get(side.sha256))
+    return with_moves(read_record(record(*rows)), lambda side: store.get(side.sha256))
 
 
 def test_each_path_has_one_status_in_path_order():
@@ -99,3 +101,58 @@ def test_hundreds_of_candidates_do_not_hang_the_page():
     rows = [(f"old{n}", b"same head\n" * 50 + b"%d\n" % n * 2000, None) for n in range(300)]
     rows += [(f"new{n}", None, b"same head\n" * 50 + b"%d\n" % (n + 1000) * 2000) for n in range(300)]
     assert len(found(*rows)) > 0
+
+
+def tree(**files: bytes) -> dict[str, Side]:
+    return {path: Side("file", "100644", len(data), sha256(data), True) for path, data in files.items()}
+
+
+def changed(before: dict[str, Side], after: dict[str, Side], *contents: bytes):
+    store = {sha256(data): data for data in contents}
+    return with_moves(between(before, after), lambda side: store.get(side.sha256), before)
+
+
+def test_two_trees_differ_where_anything_stands_otherwise():
+    before = tree(same=b"1\n", edited=b"1\n", gone=b"x\n", run=b"#!\n") | {"link": Side("link", "120000", target="a")}
+    after = tree(same=b"1\n", edited=b"2\n", new=b"other\n") | {
+        "run": Side("file", "100755", 3, sha256(b"#!\n"), False),
+        "link": Side("link", "120000", 9, target="b"),
+    }
+    found = [(change.path, change.letter) for change in changed(before, after)]
+    assert found == [("edited", "M"), ("gone", "D"), ("link", "M"), ("new", "A"), ("run", "X")]
+    assert changed(before, before) == ()
+
+
+def test_where_the_bytes_were_kept_is_no_change():
+    before, after = tree(a=b"1\n"), {"a": Side("file", "100644", 2, sha256(b"1\n"), False)}
+    assert between(before, after) == ()
+
+
+def test_folders_of_a_tree_are_told_by_their_files():
+    entries = [Entry("src", "dir", "040000"), Entry("src/a", "file", "100644", 2, "ab" * 32, stored=True)]
+    assert sides_of(entries) == {"src/a": Side("file", "100644", 2, "ab" * 32, True)}
+
+
+def test_a_copy_of_an_untouched_file_names_its_source():
+    body = b"".join(b"line %d\n" % n for n in range(9))
+    (change,) = changed(tree(a=body), tree(a=body, b=body))
+    assert (change.status, change.letter, change.old_path, change.likeness) == ("copied", "C", "a", 100)
+    assert change.before is not None
+
+
+def test_a_copy_that_was_edited_is_found_where_its_source_changed_too():
+    body = b"".join(b"line %d\n" % n for n in range(30))
+    left, right = body + b"left\n", body + b"right\n"
+    source, copy = changed(tree(a=body), tree(a=left, b=right), body, left, right)
+    assert (source.path, source.letter) == ("a", "M")
+    assert (copy.path, copy.letter, copy.old_path) == ("b", "C", "a")
+    assert copy.likeness < 100
+
+
+def test_of_two_new_files_with_the_old_content_one_has_moved_and_one_is_a_copy():
+    body = b"".join(b"line %d\n" % n for n in range(9))
+    found = changed(tree(old=body), tree(new1=body, new2=body))
+    assert [(change.path, change.letter, change.old_path) for change in found] == [
+        ("new1", "R", "old"),
+        ("new2", "C", "old"),
+    ]
