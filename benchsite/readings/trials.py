@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import islice
@@ -11,7 +12,7 @@ from urllib.parse import urlencode
 from django.db.models import Q
 
 from benchsite.runs.models import Observation, Run, Trial
-from runner.faults import FAULTS, FLAGS, OUTCOMES, STATES
+from runner.faults import FAULTS, OUTCOMES, STATES
 from runner.statistics import POLICIES
 
 from .counts import counted
@@ -23,6 +24,8 @@ from .subjects import CellFacts
 from .words import NONE, STATE_WORDS, number
 
 LIMIT = 200
+FLAG = re.compile(r"[a-z0-9_.-]{1,40}")
+"""What a flag may look like: a run of another release may bring some that this one does not know."""
 WITHDRAWN = "withdrawn"
 
 
@@ -67,7 +70,7 @@ class Filters:
             bad.append(self.fault)
         if self.counted and self.counted not in POLICIES:
             bad.append(self.counted)
-        if self.flag and self.flag not in FLAGS:
+        if self.flag and not FLAG.fullmatch(self.flag):
             bad.append(self.flag)
         if bool(self.measure) != bool(self.seen) or self.seen not in ("", *SEEN):
             bad.append(self.seen or self.measure)

@@ -124,6 +124,12 @@ def ranks(lo: int | None, hi: int | None) -> str:
     return str(lo) if lo == hi else f"{lo}–{hi}"
 
 
+def ordinal(place: int) -> str:
+    """`1st`, `2nd`, `11th`, `21st`."""
+    tens, ones = divmod(place % 100, 10)
+    return f"{place}{'th' if tens == 1 else ('th', 'st', 'nd', 'rd')[ones] if ones < 4 else 'th'}"
+
+
 def count(many: int, one: str, several: str = "") -> str:
     """`1 trial`, `12 trials`."""
     return f"{many:,} {one if many == 1 else several or one + 's'}"

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from benchsite.diffs import dangers
 from benchsite.readings.home import Coverage
 from benchsite.readings.subjects import CellFacts
 from benchsite.readings.words import (
@@ -83,8 +84,24 @@ def coverage_words(of: Coverage) -> str:
     return ", ".join(said)
 
 
+FSI, PDI = "\u2068", "\u2069"
+
+
+def foreign(text: Any, most: int = 0) -> SafeString:
+    """Text that came from outside, kept from reordering what stands around it; dangerous characters show by name."""
+    cut = str(text or "")
+    cut = cut[: most - 1] + "…" if most and len(cut) > most else cut
+    return format_html("<bdi>{}</bdi>", marks.pills(dangers.split(cut)))
+
+
+def plainly(text: str) -> str:
+    """The same for where no markup can stand, such as a title."""
+    shown = "".join(part if isinstance(part, str) else f"[{part.label}]" for part in dangers.split(text))
+    return f"{FSI}{shown}{PDI}" if text else ""
+
+
 def strip_title(mark: Any) -> str:
     word = STATE_WORDS.get(mark.status, mark.status)
-    of = f", case {mark.case}" if mark.case else ""
-    why = f": {mark.reason[:120]}" if mark.reason else ""
+    of = f", case {plainly(mark.case)}" if mark.case else ""
+    why = f": {plainly(mark.reason[:120])}" if mark.reason else ""
     return f"trial {mark.number}{of}: {word}{why}"

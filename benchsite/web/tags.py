@@ -34,6 +34,9 @@ for name, function in {
     "coverage_words": formats.coverage_words,
     "axes": formats.axes,
     "pills": marks.pills,
+    "foreign": formats.foreign,
+    "plainly": formats.plainly,
+    "ordinal": words.ordinal,
     "markdown": markdown,
     "readme": partial(markdown, below=2),
 }.items():

@@ -151,3 +151,20 @@ def test_source_keeps_its_lines() -> None:
     text = 'a = """x\ny\n"""\n\nb = 1\n'
     lines = ["".join(part for _, part in line) for line in coloured(text)]
     assert lines == ['a = """x', "y", '"""', "", "b = 1"]
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (13, "13th"), (21, "21st"), (112, "112th")],
+)
+def test_places_are_said_as_people_say_them(place: int, said: str) -> None:
+    assert words.ordinal(place) == said
+
+
+def test_foreign_text_cannot_turn_the_text_around_it() -> None:
+    shown = formats.foreign("a\u202ebc<b>")
+    assert shown.startswith("<bdi>") and shown.endswith("</bdi>")
+    assert "\u202e" not in shown
+    assert "RLO" in shown and "&lt;b&gt;" in shown
+    assert formats.plainly("x\u202ey") == "\u2068x[RLO]y\u2069"
+    assert formats.foreign("abcdef", 4) == "<bdi>abc…</bdi>"

@@ -123,10 +123,16 @@ def test_a_step_far_down_is_found_on_its_page(run: Run, client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["flag=no_such", "measure=count", "seen=observed", "measure=count&seen=x", "measure=no&seen=invalid"]
+    "query", ["flag=No%20such", "measure=count", "seen=observed", "measure=count&seen=x", "measure=no&seen=invalid"]
 )
 def test_an_odd_filter_is_not_found(run: Run, client: Client, query: str) -> None:
     assert client.get(reverse("run_trials", args=[run.ulid]) + f"?{query}").status_code == 404
+
+
+def test_a_flag_that_nobody_knows_is_an_empty_list_that_says_so(run: Run, page: Page) -> None:
+    text = page(reverse("run_trials", args=[run.ulid]), flag="no_such").get_text(" ", strip=True)
+    assert "0 trials" in text
+    assert "This site knows no flag of that name; it knows request_timeout," in text
 
 
 def test_the_list_of_a_flag_keeps_its_other_filters(run: Run, page: Page) -> None:
