@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from .casefigure import CaseFigure, Counted, average, case_figure
+from .cost import Ratio, Spent, cost_per_success
 from .intervals import rate_interval, t_interval, wilson
+from .paired import Paired, paired, trials_needed
+from .pairing import Pair, Part, match, shared_subjects
 from .pareto import Placed, Point, frontier, pareto
 from .policy import POLICIES, CountingPolicy, policy_named
 from .pooled import Pooled, pooled
+from .power import Needed
 from .repeats import RepeatFigures, Tried, repeats
 from .rollup import StandingFigures, slots, standings, tallies
 from .rows import Row, SlotFigures, TallyFigures, rows_of
@@ -15,22 +20,35 @@ from .words import words
 __all__ = [
     "POLICIES",
     "Bin",
+    "CaseFigure",
+    "Counted",
     "CountingPolicy",
+    "Needed",
+    "Pair",
+    "Paired",
+    "Part",
     "Placed",
     "Point",
     "Pooled",
+    "Ratio",
     "RepeatFigures",
     "Row",
     "Share",
     "SlotFigures",
+    "Spent",
     "Spread",
     "StandingFigures",
     "TallyFigures",
     "Tried",
+    "average",
+    "case_figure",
     "category_shares",
+    "cost_per_success",
     "frontier",
     "histogram",
+    "match",
     "outliers",
+    "paired",
     "pareto",
     "policy_named",
     "pooled",
@@ -38,11 +56,13 @@ __all__ = [
     "repeats",
     "rows_of",
     "shared_bins",
+    "shared_subjects",
     "slots",
     "spread",
     "standings",
     "t_interval",
     "tallies",
+    "trials_needed",
     "wilson",
     "words",
 ]

@@ -1,0 +1,57 @@
+"""Whether differences between paired units may be chance: exact tests that assume nothing of their distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr
+
+EXACT = 32
+"""Up to so many units that differ, every assignment of signs is counted; above, DRAWS of them are drawn."""
+DRAWS = 9_999
+_SLACK = 1e-9
+"""Sums that differ by rounding alone are equal."""
+
+
+def sign_test(wins: int, losses: int) -> float | None:
+    """Give the two-sided p of so uneven a split if wins and losses were equally likely; None where there are none."""
+    n = wins + losses
+    return min(1.0, 2 * float(bdtr(min(wins, losses), n, 0.5))) if n else None
+
+
+def permutation_test(differences: ArrayLike) -> float | None:
+    """Give the two-sided p of so large a mean if each difference could as well have had the other sign.
+
+    None where there is no difference at all or nothing to compare. Exact up to EXACT units, else from seeded draws.
+    """
+    values = np.sort(np.abs(_known(differences)))  # any order of units, and either baseline, gives the same p
+    if not len(values) or values[-1] == 0:
+        return None
+    reached = abs(float(np.sum(_known(differences)))) - _SLACK * float(np.sum(values))
+    values = values[values > 0]
+    if len(values) <= EXACT:
+        return _exact(values, reached)
+    signs = np.random.default_rng(0).integers(0, 2, size=(DRAWS, len(values)), dtype=np.int8) * 2 - 1
+    return float((np.sum(np.abs(signs @ values) >= reached) + 1) / (DRAWS + 1))
+
+
+def _exact(values: NDArray[np.float64], reached: float) -> float:
+    """Count the 2^m sums in two halves: of the sorted sums of one, those that with a sum of the other reach as far."""
+    half = len(values) // 2
+    one, other = np.sort(_sums(values[:half])), _sums(values[half:])
+    above = len(one) - np.searchsorted(one, reached - other, side="left")
+    below = np.searchsorted(one, -reached - other, side="right")
+    both = len(one) * len(other)
+    return min(1.0, float(np.sum(above) + np.sum(below)) / both)
+
+
+def _sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums + value, sums - value])
+    return sums
+
+
+def _known(values: ArrayLike) -> NDArray[np.float64]:
+    found = np.asarray(values, dtype=float)
+    return np.asarray(found[~np.isnan(found)])
