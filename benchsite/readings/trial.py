@@ -148,10 +148,10 @@ def _why(head: Head) -> str:
 def _observed(head: Head) -> tuple[Observed, ...]:
     made = {row.measure_id: row for row in Observation.objects.filter(trial=head.trial)}
     measures = Measure.objects.filter(version=head.run.version_id)
-    return tuple(_observed_one(measure, made.get(measure.pk), head.trial.state) for measure in measures)
+    return tuple(observed_one(measure, made.get(measure.pk), head.trial.state) for measure in measures)
 
 
-def _observed_one(measure: Measure, row: Observation | None, state: str) -> Observed:
+def observed_one(measure: Measure, row: Observation | None, state: str) -> Observed:
     if row is None:
         why = "not observed" if state == "scored" else "the trial was not scored"
         return Observed(measure, words.NONE, "missing", why, 0)

@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from benchsite.readings.counts import DEFAULT_POLICY
+from benchsite.readings.trials import Filters
 
 
 def trials(ulid: str, **filters: Any) -> str:
     """The list of a run's trials under filters, in their canonical order."""
-    order = ("state", "outcome", "fault", "cell", "scenario", "case", "counted", "flag", "measure", "seen")
-    pairs = [(name, filters[name]) for name in order if filters.get(name) not in (None, "")]
+    query = Filters(**filters).query()
     address = reverse("run_trials", args=[ulid])
-    return f"{address}?{urlencode(pairs, safe=',/')}" if pairs else address
+    return f"{address}?{query}" if query else address
 
 
 def run(ulid: str, **asked: Any) -> str:
@@ -24,6 +24,13 @@ def run(ulid: str, **asked: Any) -> str:
     pairs = [(name, value) for name, value in asked.items() if value != defaults.get(name)]
     address = reverse("run", args=[ulid])
     return f"{address}?{urlencode(pairs, safe='/')}" if pairs else address
+
+
+def compare_trials(*trials: tuple[str, int], **asked: str) -> str:
+    """The comparison of trials named by run and index; of one alone, with the nearest solved trial."""
+    pairs = [("of", f"trial:{ulid}/{index}") for ulid, index in trials]
+    pairs += [(name, value) for name, value in asked.items() if value]
+    return f"{reverse('compare')}?{urlencode(pairs, safe=':/')}"
 
 
 def crumbs_of_run(run: Any, *more: tuple[str, str | None]) -> list[tuple[str, str | None]]:

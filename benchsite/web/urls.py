@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView
 from django.urls import path, re_path, register_converter
 
-from . import account, artifact, bench, cell, home, pages, run, scenario, trial, trials, upload, workspace
+from . import account, artifact, bench, cell, compare, home, pages, run, scenario, trial, trials, upload, workspace
 
 
 class Ulid:
@@ -74,6 +74,7 @@ urlpatterns = [
     path(TRIAL + "artifacts/<path:name>/", trial.trial_artifact, name="trial_artifact"),
     path(TRIAL + "workspace/", workspace.trial_workspace, name="trial_workspace"),
     path(TRIAL + "workspace/file/", workspace.trial_workspace_file, name="trial_workspace_file"),
+    path("compare/", compare.compare, name="compare"),
     path("a/<sha:sha256>/", artifact.artifact, name="artifact"),
     path("upload/", upload.upload, name="upload"),
     path("settings/tokens/", account.tokens, name="tokens"),

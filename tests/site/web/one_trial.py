@@ -32,16 +32,16 @@ class Story:
     tree: bytes | None = None
 
 
-def take_in(folder: Path, story: Story, *, seed: int = 1, **asked: Any) -> Any:
-    """Write the run and ingest it; gives the run."""
-    run_dir = write(folder, story, seed=seed)
+def take_in(folder: Path, story: Story, *, seed: int = 1, definition: str = "one", **asked: Any) -> Any:
+    """Write the run and ingest it; gives the run. Another `definition` is another version of the bench."""
+    run_dir = write(folder, story, seed=seed, definition=definition)
     return ingest(run_dir, verdict=asked.pop("verdict", "accepted"), **asked)
 
 
-def write(folder: Path, story: Story, *, seed: int = 1) -> Path:
+def write(folder: Path, story: Story, *, seed: int = 1, definition: str = "one") -> Path:
     blobs = BlobStore(folder / ".bench" / "blobs")
     before = World(dict(story.before))
-    manifest = make_manifest(blobs, random.Random(seed), "acme/one", 1, 1, 1, 1, seed=seed)
+    manifest = make_manifest(blobs, random.Random(seed), "acme/one", 1, 1, 1, 1, seed=seed, definition=definition)
     fields = {**vars(manifest), "template": tree_blob(before, blobs)[0]}
     fields.pop("trials", None)
     manifest = type(manifest)(**fields)

@@ -27,7 +27,7 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(("run_leaderboard_csv", "run_matrix_csv", "run_trials_csv"), PRIVATE),
     **dict.fromkeys(("trial", "trial_transcript", "trial_changes", "trial_diff_file", "trial_patch"), PRIVATE),
     **dict.fromkeys(("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file"), PRIVATE),
-    "artifact": PRIVATE,
+    **dict.fromkeys(("artifact", "compare"), PRIVATE),
     "tokens": OWN,
     "token_revoke": (302, 405, 405, 405),
 }
@@ -56,6 +56,9 @@ def address(name: str, run: Run) -> str:
         "docs_page": ["operations"],
     }
     default = of_trial if name.startswith("trial") else of_run if name.startswith("run_") or name == "run" else []
+    if name == "compare":
+        other = run.trials.filter(scenario=trial.scenario).exclude(pk=trial.pk).first()
+        return f"{reverse(name)}?of=trial:{run.ulid}/{trial.index}&of=trial:{run.ulid}/{other.index}"
     wants_file = name in ("trial_diff_file", "trial_workspace_file")
     return reverse(name, args=args.get(name, default)) + (file if wants_file else "")
 

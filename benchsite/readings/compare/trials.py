@@ -1,0 +1,117 @@
+"""Two trials beside each other: what each left, what was observed, and each file between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchsite.diffs.files import Changed
+from benchsite.diffs.limits import COUNTED_FILES
+from benchsite.diffs.options import Options
+from benchsite.readings.address import from_address
+from benchsite.readings.diff import FileDiff, TwoSides, files_of
+from benchsite.readings.shelf import Shelf
+
+from .ends import SHOWS, WORDS, Ends, Show, Touched, Who, ends
+from .observed import Line, observed, spent
+from .pair import Pair
+
+
+@dataclass(frozen=True)
+class Group:
+    """Files of one kind: who touched them. `same` ended alike and are only named."""
+
+    who: Who
+    words: str
+    files: tuple[FileDiff, ...]
+    same: tuple[Touched, ...] = ()
+
+
+@dataclass(frozen=True)
+class Files:
+    """The part of a comparison about files. `total` counts what the view has to show, over all pages."""
+
+    ends: Ends
+    show: Show
+    options: Options
+    groups: tuple[Group, ...]
+    total: int
+    page: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // COUNTED_FILES))
+
+    @property
+    def files(self) -> list[FileDiff]:
+        return [file for group in self.groups for file in group.files]
+
+
+@dataclass(frozen=True)
+class Both:
+    pair: Pair
+    observed: tuple[Line, ...]
+    spent: tuple[Line, ...]
+
+    @property
+    def differing(self) -> int:
+        return sum(line.differs for line in self.observed)
+
+
+@dataclass(frozen=True)
+class OnePath(TwoSides):
+    """A path between the two, by itself."""
+
+    touched: Touched
+    show: Show
+
+
+def both(pair: Pair) -> Both:
+    return Both(pair, observed(pair), spent(pair))
+
+
+def files(pair: Pair, show: Show, options: Options, page: int = 1) -> Files:
+    """Compare a page of files; groups follow one another in the order of `WORDS`."""
+    shelf = Shelf((), pair.a.run.bench_id)
+    found = ends(pair, shelf)
+    order = list(WORDS)
+    rows = sorted(((one, one.change(show)) for one in found.touched), key=lambda row: order.index(row[0].who))
+    shown = [(one, change) for one, change in rows if change]
+    page = min(max(1, page), max(1, -(-len(shown) // COUNTED_FILES)))
+    here = shown[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
+    shelf.expect(side.sha256 for _, change in here for side in (change.before, change.after) if side)
+    made = list(files_of([change for _, change in here], shelf, options))
+    # a path that ends alike has nothing to show between A and B, and must not be passed over in silence
+    alike = [one for one, change in rows if change is None] if show == "ab" and page == 1 else []
+    groups = _groups(here, made, alike)
+    return Files(found, show, options, groups, len(shown), page)
+
+
+def one_path(pair: Pair, address: str, show: Show, options: Options) -> OnePath | None:
+    """Give one path's comparison; None where neither trial touched it or the view shows no difference."""
+    path = from_address(address)
+    shelf = Shelf((), pair.a.run.bench_id)
+    touched = next((one for one in ends(pair, shelf).touched if one.path == path), None)
+    change = touched.change(show) if touched else None
+    if touched is None or change is None:
+        return None
+    shelf.expect(side.sha256 for side in (change.before, change.after) if side)
+    return OnePath(options, change, shelf, touched, show)
+
+
+def _groups(
+    here: Sequence[tuple[Touched, Changed | None]], made: Sequence[FileDiff], same: Sequence[Touched]
+) -> tuple[Group, ...]:
+    groups = []
+    for who, words in WORDS.items():
+        of = tuple(file for (one, _), file in zip(here, made, strict=True) if one.who == who)
+        alike = tuple(one for one in same if one.who == who)
+        if of or alike:
+            groups.append(Group(who, words, of, alike))
+    return tuple(groups)
+
+
+def show_of(word: Any) -> Show:
+    """Read what is to be shown; anything else falls back to the end states, so that old links keep working."""
+    return word if word in SHOWS else "ab"

@@ -1,0 +1,161 @@
+"""Two trials beside each other: what each left, who touched what, and what may be compared at all."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from benchsite.artifacts.models import Blob
+from benchsite.flows.ingest import ingest
+from benchsite.readings.address import to_address
+from benchsite.runs.models import Run
+from runner.digests import sha256
+from tests.make import make_run
+from tests.site.web.one_trial import Story, take_in
+from tests.site.web.test_trial_pages import soup, text
+
+pytestmark = pytest.mark.django_db
+START = {"a.py": b"x = 1\n", "b.py": b"y = 1\n", "c.py": b"z = 1\n", "d.py": b"w = 1\n"}
+LEFT = {**START, "a.py": b"x = 2\n", "c.py": b"z = 3\n", "d.py": b"w = 5\n"}
+RIGHT = {**START, "b.py": b"y = 9\n", "c.py": b"z = 4\n", "d.py": b"w = 5\n", "new\udcff.txt": b"odd\n"}
+SOLVED = {"outcome": "solved", "headline": 1.0}
+
+
+def address(*trials: str, **query: str) -> str:
+    return "/compare/?" + "&".join([f"of={trial}" for trial in trials] + [f"{k}={v}" for k, v in query.items()])
+
+
+def of(run: Run, index: int = 0) -> str:
+    return f"trial:{run.ulid}/{index}"
+
+
+@pytest.fixture
+def two(tmp_path):
+    """One trial that missed and one of another run that solved the same."""
+    seen = [{"measure": "resolved", "value": False}, {"measure": "collateral", "value": 8}]
+    missed = Story(before=START, after=LEFT, observed=seen)
+    good = [{"measure": "resolved", "value": True}, {"measure": "collateral", "value": 6}]
+    done = Story(before=START, after=RIGHT, observed=good, finished=SOLVED)
+    return take_in(tmp_path / "a", missed, seed=1), take_in(tmp_path / "b", done, seed=2)
+
+
+def test_files_are_parted_by_who_touched_them(client, two):
+    made = soup(client.get(address(*map(of, two))))
+    groups = [head.get_text(strip=True) for head in made.select(".group-head")]
+    assert groups == ["Both changed, differently", "Only A touched", "Only B touched", "Both changed, alike"]
+    sums = made.select_one(".diff-sum").get_text(" ", strip=True)
+    assert sums == "1 both changed, differently 1 only A touched 2 only B touched 1 both changed, alike"
+    assert "z = 3" in made.select_one("#" + made.select_one(".files-group a")["href"][1:]).get_text()
+    assert made.select_one(".alike code").get_text() == "d.py"
+    assert "\\xff" in made.get_text()
+
+
+def test_each_end_state_is_also_shown_against_the_common_start(client, two):
+    def shown(**query: str) -> set[str]:
+        return {
+            tag.get_text(strip=True) for tag in soup(client.get(address(*map(of, two), **query))).select(".file-path")
+        }
+
+    assert shown(show="a") == {"a.py", "c.py", "d.py"}
+    assert shown(show="b") == {"b.py", "c.py", "d.py", "new\\xff.txt"}
+    alone = soup(client.get(address(*map(of, two), show="a", f=to_address("d.py"))))
+    assert "w = 1" in alone.select_one("td.d.t").get_text()
+    assert "w = 5" in alone.select_one("td.a.t").get_text()
+    assert client.get(address(*map(of, two), f=to_address("d.py"))).status_code == 404
+
+
+def test_observations_that_differ_come_first_with_their_step(client, two):
+    rows = soup(client.get(address(*map(of, two)))).select(".pair-table tbody tr")
+    lines = {row.th.get_text(strip=True): [cell.get_text(" ", strip=True) for cell in row.select("td")] for row in rows}
+    assert [row.th.get_text(strip=True) for row in rows if "differs" in row.get("class", [])][:2] == [
+        "resolved",
+        "collateral",
+    ]
+    assert lines["resolved"][:2] == ["no", "yes"]
+    assert lines["collateral"] == ["8", "6", "−25 % · B is better"]
+
+
+def test_one_file_is_a_page_a_part_and_its_bytes(client, two):
+    where = address(*map(of, two), f=to_address("c.py"))
+    assert "Both changed, differently." in text(client.get(where))
+    part = client.get(where + "&part=file").content.decode()
+    assert part.lstrip().startswith("<details")
+    assert b"".join(client.get(where + "&raw=new").streaming_content) == RIGHT["c.py"]
+    tag = client.get(where).headers["ETag"]
+    assert client.get(where, headers={"if-none-match": tag}).status_code == 304
+
+
+def test_a_trial_alone_leads_to_the_nearest_solved_one(client, two):
+    response = client.get(address(of(two[0])))
+    assert response.status_code == 302
+    assert response.url == address(of(two[0]), of(two[1]), nearest="1")
+    assert "Nearest: a solved trial of the same case" in text(client.get(response.url))
+    alone = client.get(address(of(two[1])))
+    assert alone.status_code == 400
+    assert "No solved trial of fix_bug" in alone.content.decode()
+
+
+def test_nearest_is_the_same_cell_before_another_and_the_same_run_before_all(client, tmp_path):
+    run = ingest(make_run(tmp_path, cells=3, scenarios=1, trials=6, fates=False, seed=5), verdict="accepted")
+    for trial in run.trials.filter(outcome="unsolved"):
+        where = client.get(address(of(run, trial.index))).url
+        near = run.trials.get(index=int(where.partition("&of=")[2].partition("&")[0].rpartition("/")[2]))
+        assert near.outcome == "solved"
+        same_cell = run.trials.filter(cell=trial.cell, outcome="solved")
+        if same_cell.exists():
+            assert near.cell_id == trial.cell_id
+            best = min(abs(n - trial.number) for n in same_cell.values_list("number", flat=True))
+            assert abs(near.number - trial.number) == best
+
+
+def test_what_cannot_be_compared_is_refused_in_a_sentence(client, tmp_path, two):
+    run = ingest(make_run(tmp_path / "c", cells=1, scenarios=2, trials=2, seed=7), verdict="accepted")
+    other = ingest(
+        make_run(tmp_path / "d", bench="acme/other", cells=1, scenarios=1, trials=1, seed=8), verdict="accepted"
+    )
+    slugs = {slug: index for index, slug in run.trials.values_list("index", "scenario__slug")}
+    one, another = (of(run, index) for index in slugs.values())
+    for asked, said in (
+        ((one, another), "they were asked different things"),
+        ((one, of(other)), "only trials of one scenario"),
+        ((one, *map(of, two)), "two at a time; 3 were named"),
+        ((one, f"run:{run.ulid}"), "one kind"),
+        (("house:1", one), "names nothing that can be compared"),
+    ):
+        response = client.get(address(*asked))
+        assert response.status_code == 400
+        assert said in response.content.decode()
+    assert "Nothing was named" in text(client.get("/compare/"))
+
+
+def test_a_trial_the_reader_may_not_see_is_absent(client, tmp_path, two):
+    hidden = take_in(tmp_path / "h", Story(before=START, after=LEFT, finished=SOLVED), seed=9, verdict="submitted")
+    gone = f"trial:{'0' * 26}/0"
+    for bad in (of(hidden), gone, of(two[0], 7), f"trial:{two[0].ulid}", f"trial:{two[0].ulid}/x"):
+        assert client.get(address(of(two[0]), bad)).status_code == 404
+    Run.objects.filter(pk=two[1].pk).update(verdict="submitted")
+    assert client.get(address(of(two[0]))).status_code == 400
+
+
+def test_worlds_that_began_differently_are_told_apart_from_what_agents_did(client, tmp_path, two):
+    world = {**START, "a.py": b"x = 7\n"}
+    later = take_in(tmp_path / "n", Story(before=world, after=world), seed=4, definition="two")
+    said = text(client.get(address(of(two[1]), of(later))))
+    assert "The scenario is not the same in both runs. It differs in: template" in said
+    assert "neither touched; different from the start" in said
+    assert "x = 7" in said
+
+
+def test_content_that_is_held_back_is_said_and_nothing_of_it_shown(client, two):
+    Blob.objects.filter(digest=sha256(RIGHT["c.py"])).update(state="held")
+    where = address(*map(of, two), f=to_address("c.py"))
+    assert "withheld or missing" in text(client.get(where))
+    assert "z = 4" not in text(client.get(address(*map(of, two))))
+    assert client.get(where + "&raw=new").status_code == 404
+
+
+def test_comparing_asks_at_most_twelve_queries(client, two):
+    with CaptureQueriesContext(connection) as asked:
+        assert client.get(address(*map(of, two))).status_code == 200
+    assert len(asked) <= 12, [query["sql"][:120] for query in asked]
