@@ -17,6 +17,7 @@ from .jobs import TrialJob
 from .journal import MANIFEST, Event, now
 from .manifest import Manifest
 from .settling import Settler
+from .standby import Standby
 
 TICK = 0.1
 """How often a silent trial is looked at for its wall limit and for a cancellation."""
@@ -34,11 +35,11 @@ def wall_limit(manifest: Manifest) -> float:
 class LocalExecutor:
     """Runs attempts of one run; the journal is not its business, so a worker on a queue may use it too."""
 
-    def __init__(self, run_dir: Path, workers: int = 1) -> None:
+    def __init__(self, run_dir: Path, workers: int = 1, standby: Standby | None = None) -> None:
         self.run_dir, self.workers = Path(run_dir).resolve(), workers
         self.manifest = Manifest.read(self.run_dir / MANIFEST)
         self.settler = Settler(self.run_dir, self.manifest, BlobStore(self.run_dir.parent.parent / "blobs"))
-        self.launcher: Launcher = ForkServer(self.run_dir) if forks() else FreshProcesses(self.run_dir)
+        self.launcher: Launcher = ForkServer(self.run_dir, standby) if forks() else FreshProcesses(self.run_dir)
         self._running: dict[str, Watch] = {}
         self._lock = threading.Lock()
 

@@ -12,7 +12,6 @@ import select
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +20,7 @@ from .errors import RunnerError
 from .jobs import TrialJob
 from .journal import Event
 from .scenario.collecting import server_argv, server_env
+from .standby import READY, SERVER_LOG, Standby, answer, end
 
 EXIT, FULL = "exit", "full"
 """What trials and their server tell the runner alone; the journal never holds these."""
@@ -78,12 +78,13 @@ def _event(line: bytes | bytearray) -> Event | None:
 class ForkServer:
     """A warm server process; started again when it died, since an agent may kill what started it."""
 
-    def __init__(self, run_dir: Path) -> None:
-        self.run_dir = run_dir
+    def __init__(self, run_dir: Path, standby: Standby | None = None) -> None:
+        """`standby` may hold a process that knows this run's bench already; the first start takes it over."""
+        self.run_dir, self._standby = run_dir, standby
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
-        self.log = run_dir / "server.log"
+        self.log = run_dir / SERVER_LOG
 
     def launch(self, job: TrialJob) -> Launched:
         reader, writer = os.pipe()
@@ -111,7 +112,7 @@ class ForkServer:
             if self._socket is not None:
                 self._socket.close()
             if self._process is not None:
-                _end(self._process)
+                end(self._process)
             self._socket = self._process = None
 
     def _send(self, request: dict[str, Any], writer: int) -> None:
@@ -129,32 +130,33 @@ class ForkServer:
                     raise RunnerError(f"The trial server cannot be reached ({error}); see {self.log}.") from error
 
     def _start(self) -> None:
+        waiting = self._standby.serve(self.run_dir, START_TIMEOUT) if self._standby is not None else None
+        self._process, self._socket = waiting or self._started()
+
+    def _started(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         argv = [*server_argv(), "--serve", str(theirs.fileno()), "--run-dir", str(self.run_dir)]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
+        with theirs, self.log.open("ab") as log:
+            process = subprocess.Popen(
                 argv, env=server_env(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 pass_fds=[theirs.fileno()], start_new_session=True,
             )  # fmt: skip
-        theirs.close()
-        ours.settimeout(START_TIMEOUT)
         try:
-            answer = ours.recv(CHUNK)
-        except OSError:
-            answer = b""
-        ours.settimeout(None)
-        if answer != b"ready":
+            ready = answer(ours, START_TIMEOUT) == READY
+        except TimeoutError:
+            ready = False
+        if not ready:
             ours.close()
-            _end(self._process)
+            end(process)
             tail = self.log.read_bytes()[-2000:].decode(errors="replace").strip()
             raise RunnerError(f"The trial server did not start; {self.log} says: {tail}")
-        self._socket = ours
+        return process, ours
 
     def _forget(self) -> None:
         if self._socket is not None:
             self._socket.close()
         if self._process is not None:
-            _end(self._process)
+            end(self._process)
         self._socket = self._process = None
 
 
@@ -191,7 +193,7 @@ class FreshProcesses:
             json.dumps(job.to_json()),
         ]
         try:
-            with (self.run_dir / "server.log").open("ab") as log:
+            with (self.run_dir / SERVER_LOG).open("ab") as log:
                 streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
                 process = subprocess.Popen(
                     argv, env=server_env(), pass_fds=[writer], start_new_session=True,
@@ -214,7 +216,7 @@ class Fresh:
             yield from self._until_gone(tick)
         finally:
             os.close(self._pipe)
-            _end(self._process)
+            end(self._process)
 
     def _until_gone(self, tick: float) -> Iterator[Event | None]:
         """A descendant may hold the pipe open: the end of the process is the end, once the pipe is empty."""
@@ -228,13 +230,3 @@ class Fresh:
 
         if self._process.poll() is None:
             kill_tree(self._process.pid)
-
-
-def _end(process: subprocess.Popen[bytes], patience: float = 10) -> None:
-    """A server ends by itself once its socket is closed; one that does not is killed."""
-    limit = time.monotonic() + patience
-    while process.poll() is None and time.monotonic() < limit:
-        time.sleep(0.01)
-    if process.poll() is None:
-        process.kill()
-    process.wait()

@@ -35,6 +35,7 @@ from .suite_probe import try_suite
 if TYPE_CHECKING:
     from .environments.base import Environment
     from .scenario.collecting import CollectedCase
+    from .standby import Standby
 
 SEED_BITS = 31
 LONGEST_TAG = 64
@@ -62,15 +63,20 @@ def prepare(
     select: Selection | None = None,
     tags: Sequence[str] = (),
     retain: str | None = None,
+    world: str | None = None,
     probe: bool = True,
+    standby: Standby | None = None,
 ) -> Prepared:
     """Check a bench whole and plan a run of it.
 
     `agents` replaces the values of the axis `agent`; `select` takes a part of the plan, and only its agents are looked
-    for; `tags` are kept in the manifest; `retain` says which worlds are kept, in place of what the bench says.
+    for; `tags` are kept in the manifest; `retain` says which worlds are kept, in place of what the bench says;
+    `world` is how they are made: auto, copy or overlay. The process that collects the scenarios stays in `standby`, if
+    there is one, to serve the run.
     """
     from .environments import choose
     from .scenario.collecting import collect
+    from .worlds.backends import choose_world
 
     bench = _overridden(load_bench(Path(folder)), trials, agents)
     measures = extract(bench.schema, bench.file)
@@ -79,7 +85,7 @@ def prepare(
     store = dot_bench(bench.root)
     write_stubs(store, measures, axes)
     check_sources(sealed.root, measures, [axis.name for axis in axes], shown_root=bench.root)
-    collected = collect(sealed.root, bench.tests, bench.root)
+    collected = collect(sealed.root, bench.tests, bench.root, standby)
     if not collected.cases:
         raise BenchError(f"No scenario found: no file of {bench.tests!r} holds a bench_* function.", file=bench.root)
     blobs = BlobStore(store / "blobs")
@@ -88,11 +94,13 @@ def prepare(
     cells = select.of_cells(cells)
     positions, scenarios = zip(*select.of_scenarios(scenarios), strict=True)
     chosen = choose(environment or bench.environment, bench.isolation, bench.network)
+    worlds = choose_world(world, sealed.world, sealed.template, chosen.name)
     plans, numbers = _plans(
         bench, [firsts[position] for position in positions], chosen, EvaluationRequest.of(evaluation)
     )
     pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
-    warnings = [*_warnings(bench, chosen, pinned, sealed), *(try_suite(bench, sealed, chosen) if probe else ())]
+    warnings = [*_warnings(bench, chosen, pinned, sealed), *filter(None, [worlds.warning])]
+    warnings += try_suite(bench, sealed, chosen) if probe else ()
     rows = planning.rows(cells, scenarios, numbers, bench.trials, select)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     manifest = Manifest(
@@ -120,7 +128,7 @@ def prepare(
         seed=seed,
         order=planning.order(rows, seed),
         harness={**harness_facts(), "environment": f"{chosen.name} {chosen.version()}".strip()},
-        host=host_facts(),
+        host={**host_facts(), "world": worlds.name},
         sealed=sealed.digest,
         tags=_tags(tags),
     )

@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from .definition import Bench
 from .dotbench import dot_bench
 from .engine import OnEvent, drive
 from .errors import BenchError, JournalError
-from .executor import LocalExecutor
+from .executor import LocalExecutor, forks
 from .hashes import definition_hashes, different
 from .jobs import Executor
 from .journal import MANIFEST
@@ -26,6 +27,7 @@ from .replay import RunResult
 from .schema_source import extract
 from .sealing import open_sealed, seal
 from .selection import Selection
+from .standby import Standby
 from .stored import RESULT, write_result
 
 RUNS, TRIES = "runs", "tries"
@@ -45,6 +47,7 @@ def run(
     select: Selection | None = None,
     tags: Sequence[str] = (),
     retain: str | None = None,
+    world: str | None = None,
     fail_fast: bool = False,
     into: str = RUNS,
     on_event: OnEvent | None = None,
@@ -54,17 +57,19 @@ def run(
 ) -> RunResult:
     """Prepare a bench and run its matrix. `on_prepared` sees the plan before anything runs; raising there stops it.
 
-    trials, environment, seed, evaluation, agents, select, tags and retain shape the plan as `prepare` tells. With
+    trials, environment, seed, evaluation, agents, select, tags, retain and world shape the plan as `prepare` tells. With
     `fail_fast` the first trial that ends in an error lets no other one begin. `into` is the folder below `.bench`:
     a run under "tries" is not listed among the runs. `workers` is how many trials run at a time (default: one a core).
     """
-    prepared = prepare(
-        folder, trials=trials, environment=environment, evaluation=evaluation, seed=seed, agents=agents,
-        select=select, tags=tags, retain=retain,
-    )  # fmt: skip
-    if on_prepared is not None:
-        on_prepared(prepared)
-    return _drive(begin(prepared, into), workers, on_event, cancel, executor, fail_fast=fail_fast)
+    with closing(Standby()) as standby:
+        prepared = prepare(
+            folder, trials=trials, environment=environment, evaluation=evaluation, seed=seed, agents=agents,
+            select=select, tags=tags, retain=retain, world=world, standby=standby if executor is None and forks() else None,
+        )  # fmt: skip
+        if on_prepared is not None:
+            on_prepared(prepared)
+        made = executor or partial(LocalExecutor, standby=standby)
+        return drive_run(begin(prepared, into), workers, on_event, cancel, made, fail_fast=fail_fast)
 
 
 def begin(prepared: Prepared, into: str = RUNS) -> Path:
@@ -88,7 +93,7 @@ def resume(
     """Run what a run is missing; refused when its bench is not the one it began with."""
     folder = Path(run_dir).resolve()
     check_unchanged(folder, Manifest.read(folder / MANIFEST))
-    return _drive(folder, workers, on_event, cancel, executor, fail_fast=fail_fast)
+    return drive_run(folder, workers, on_event, cancel, executor, fail_fast=fail_fast)
 
 
 def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
@@ -108,10 +113,12 @@ def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
             "Undo the change, or start a new run.",
             file=bench.file,
         )
-    _check_versions(with_agents(bench, _agents(manifest)), manifest)
+    if not manifest.regraded:  # no agent works there
+        _check_versions(with_agents(bench, agents_of_run(manifest)), manifest)
 
 
-def _agents(manifest: Manifest) -> Sequence[str]:
+def agents_of_run(manifest: Manifest) -> Sequence[str]:
+    """Name the agents that a run was made with; they need not be those of its bench's matrix."""
     return next((axis.values for axis in manifest.axes if axis.name == "agent"), ())
 
 
@@ -128,15 +135,16 @@ def _check_versions(bench: Bench, manifest: Manifest) -> None:
             )
 
 
-def _drive(
+def drive_run(
     run_dir: Path,
     workers: int | None,
     on_event: OnEvent | None,
     cancel: threading.Event | None,
     executor: MakeExecutor | None,
     *,
-    fail_fast: bool,
+    fail_fast: bool = False,
 ) -> RunResult:
+    """Drive a run that has its folder, with an executor of its own, and store what it came to."""
     count = workers if workers is not None else os.cpu_count() or 1
     if count < 1:
         raise BenchError(f"workers={count} is not a whole number of at least 1.")

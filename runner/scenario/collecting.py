@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from runner.errors import BenchError, BenchErrors
+from runner.standby import Standby
 
 PLUGINS_OFF = (
     "cacheprovider", "doctest", "unittest", "faulthandler", "unraisableexception", "threadexception", "warnings",
@@ -60,16 +61,18 @@ def scenario_files(root: Path, tests: str) -> list[Path]:
     return sorted(p for p in found if not any(part.startswith((".", "__")) for part in p.relative_to(root).parts))
 
 
-def collect(sealed_root: Path, tests: str, shown_root: Path) -> Collected:
-    """Collect a sealed bench; faults are told with the paths of `shown_root`, where the author can mend them."""
+def collect(sealed_root: Path, tests: str, shown_root: Path, standby: Standby | None = None) -> Collected:
+    """Collect a sealed bench; faults are told with the paths of `shown_root`, where the author can mend them.
+
+    The process that did it goes on living in `standby`, where one is given."""
     if not scenario_files(sealed_root, tests):
         raise BenchError(f"No scenario found: no file matches {tests!r}. Add tests/bench_<name>.py.", file=shown_root)
-    with tempfile.TemporaryDirectory(prefix="benchsite-collect-") as folder:
-        answer = Path(folder) / "collected.json"
+    with tempfile.TemporaryDirectory(prefix="benchsite-collect-") as folder, closing(Standby()) as passing:
+        answer, output = Path(folder) / "collected.json", Path(folder) / "output"
         argv = [*server_argv(), "--collect", str(answer), "--root", str(sealed_root), "--tests", tests]
-        done = _run(argv, tests, shown_root)
+        _run(standby or passing, argv, output, tests, shown_root)
         if not answer.exists():
-            tail = (done.stderr or done.stdout).decode(errors="replace").strip()[-4000:]
+            tail = output.read_bytes().decode(errors="replace").strip()[-4000:]
             raise BenchError(f"The scenarios could not be collected: {tail}", file=shown_root)
         report = json.loads(answer.read_text(encoding="utf-8"))
     complaints = [Complaint(**row) for row in report["complaints"]]
@@ -101,12 +104,12 @@ def report_json(cases: list[CollectedCase], complaints: list[Complaint]) -> str:
     return json.dumps({"cases": [asdict(c) for c in cases], "complaints": [asdict(c) for c in complaints]})
 
 
-def _run(argv: list[str], tests: str, shown_root: Path) -> subprocess.CompletedProcess[bytes]:
+def _run(standby: Standby, argv: list[str], output: Path, tests: str, shown_root: Path) -> None:
+    with output.open("wb") as stream:
+        standby.start(argv, server_env(), stream)
     try:
-        return subprocess.run(
-            argv, env=server_env(), stdin=subprocess.DEVNULL, capture_output=True, timeout=COLLECT_TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired as error:
+        standby.collected(COLLECT_TIMEOUT)
+    except TimeoutError as error:
         sentence = f"Importing the scenarios ({tests}) took longer than {COLLECT_TIMEOUT} s; move work into functions."
         raise BenchError(sentence, file=shown_root) from error
 

@@ -16,10 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+import pygit2  # noqa: F401  80 ms that every trial which changed a file would pay by itself
+
 from runner import keeper
 from runner.jobs import TrialJob
 from runner.keepers import Pool, Pooled
 from runner.processes import become_subreaper, die_with_parent, kill_tree
+from runner.standby import MESSAGE, READY, SERVER_LOG
+from runner.worlds.backends import COPY
 
 from .body import run_trial
 from .collecting import scenario_files
@@ -28,14 +32,22 @@ from .plugin import Gathered, Items
 from .server import run_pytest
 from .warm import Warm
 
-MESSAGE = 1 << 16
-
 
 def serve(run_dir: Path, descriptor: int) -> int:
     become_subreaper()
     warm = Warm.load(run_dir)
     files = scenario_files(warm.sealed.root, warm.bench.tests)
-    return run_pytest(warm.sealed.root, files, lambda found: Server(descriptor, warm, found.items).serve())
+    channel = socket.socket(fileno=descriptor)
+    return run_pytest(warm.sealed.root, files, lambda found: Server(channel, warm, found.items).serve())
+
+
+def take_up(run_dir: Path, channel: socket.socket, gathered: Gathered) -> None:
+    """Serve a run with what was collected for its plan; what is printed from here on goes to the run's own log."""
+    with (run_dir / SERVER_LOG).open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    become_subreaper()
+    Server(channel, Warm.load(run_dir), gathered.items).serve()
 
 
 def once(run_dir: Path, descriptor: int, row: dict[str, Any]) -> int:
@@ -59,8 +71,8 @@ class Child:
 
 
 class Server:
-    def __init__(self, descriptor: int, warm: Warm, items: Items) -> None:
-        self.socket = socket.socket(fileno=descriptor)
+    def __init__(self, channel: socket.socket, warm: Warm, items: Items) -> None:
+        self.socket = channel
         self.warm, self.items = warm, items
         self.children: dict[int, Child] = {}
         self.keepers = Pool()
@@ -78,7 +90,7 @@ class Server:
         poll = select.poll()
         poll.register(self.socket.fileno(), select.POLLIN)
         poll.register(self.wake, select.POLLIN)
-        self.socket.send(b"ready")
+        self.socket.send(READY)
         while True:
             for descriptor, _ in poll.poll():
                 if descriptor == self.wake:
@@ -108,7 +120,8 @@ class Server:
         with contextlib.suppress(Exception):  # the child meets the same trouble, and has a trial to tell it in
             self.warm.subject(self.warm.manifest.trials[job.index].cell)
         on_host = self.warm.environment.isolation == "none"  # elsewhere a keeper lives inside, with the trial
-        lent = self.keepers.lend() if on_host else None
+        shared = self.warm.worlds.name == COPY  # what is mounted for a trial, only its own keeper sees
+        lent = self.keepers.lend() if on_host and shared else None
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
             self._become(job, pipe, parent, lent)

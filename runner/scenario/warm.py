@@ -23,8 +23,10 @@ from runner.load import load_bench
 from runner.manifest import Manifest
 from runner.matrix import agent_of, real_axes
 from runner.prepare import with_agents
+from runner.recorded import Recorded
 from runner.redaction import Redactor, pairs_of_cell
 from runner.sealing import Sealed, open_sealed
+from runner.worlds.backends import Copying, Overlay, backend
 from runner.worlds.places import check_parents, worlds_root
 from runner.worlds.rules import Rules
 from runner.worlds.suite import suite_argv
@@ -59,8 +61,6 @@ class Warm:
     def load(cls, run_dir: Path) -> Warm:
         manifest = Manifest.read(run_dir / MANIFEST)
         dot_bench = run_dir.parent.parent
-        import pygit2  # noqa: F401  80 ms that every trial which changed a file would pay by itself
-
         if manifest.sealed is None:
             raise RunnerError(f"The run {manifest.run} has no sealed bench; it was not made here and cannot be run.")
         sealed = open_sealed(dot_bench, manifest.sealed)
@@ -77,6 +77,17 @@ class Warm:
             environment=choose(manifest.environment, bench.isolation, bench.network),
             budget=parse_money(bench.budget.trial),
         )
+
+    @cached_property
+    def recorded(self) -> Recorded | None:
+        """What is graded again, where no agent works in this run."""
+        return Recorded.of(self.run_dir, self.manifest) if self.manifest.regraded else None
+
+    @cached_property
+    def worlds(self) -> Copying | Overlay:
+        """How trials get their worlds."""
+        kind, sealed = str(self.manifest.host.get("world", "")), self.sealed
+        return backend(kind, sealed.world, sealed.template, self.environment.name, self.rules)
 
     @cached_property
     def expected(self) -> Expected:
@@ -99,7 +110,7 @@ class Warm:
         """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again."""
         if cell not in self.subjects:
             self.redactor(cell)
-            _ = self.expected
+            _ = self.expected, self.recorded, self.worlds
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
 
@@ -108,7 +119,7 @@ class Warm:
         axes = real_axes(self.bench, declared.id)
         agent = resolve(self.bench.agents, agent_of(self.bench, axes))
         try:
-            probe = agent.module.probe(agent.spec, axes)
+            probe = None if self.manifest.regraded else agent.module.probe(agent.spec, axes)
         except AgentMissing:
             probe = None  # its trials find out by themselves, and say so as their own fault
         pinned = declared.pin.get("version", "")
@@ -121,7 +132,7 @@ class Warm:
             programs=tuple(dict.fromkeys((*(probe.programs if probe else ()), *interpreter()))),
             fixtures=None,
             network=self.bench.network.execution,
-            endpoint=agent.module.endpoint(agent.spec, axes),
+            endpoint=None if self.manifest.regraded else agent.module.endpoint(agent.spec, axes),
             hidden=tuple(self.run_dir.parents[2] / name for name in HIDDEN),
         )
         return Subject(axes, agent, needs)
