@@ -12,6 +12,7 @@ from .jobs import TrialJob
 from .journal import Event, now
 from .manifest import Manifest
 from .retention import wanted
+from .sealing import SEALED, WORLD
 from .worlds.keeping import keep
 from .worlds.places import Place, drop_place, worlds_root
 from .worlds.rules import Rules
@@ -39,8 +40,12 @@ class Settler:
             )  # fmt: skip
 
     def _kept(self, job: TrialJob, place: Place) -> Event:
-        kept = keep(place, self.run_dir, job.index, job.attempt, self.blobs, self.rules)
+        kept = keep(place, self.run_dir, job.index, job.attempt, self.blobs, self.rules, self._template())
         return self._event(job, "kept", path=kept.path, blob=kept.blob, files=kept.files, size=kept.size)
+
+    def _template(self) -> Path | None:
+        sealed = self.manifest.sealed
+        return self.run_dir.parent.parent / SEALED / sealed / WORLD if sealed else None
 
     def _event(self, job: TrialJob, type: str, **fields: object) -> Event:
         return {"type": type, "at": now(), "trial": job.index, "attempt": job.attempt, **fields}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner import keeper
+from runner.environments.base import Needs
 from runner.errors import RunnerError
-from runner.worlds.baseline import Baseline, take_baseline
-from runner.worlds.copying import Copied, copy_world
+from runner.worlds.backends import COPY, Copying, TakeBaseline
+from runner.worlds.baseline import Baseline
 from runner.worlds.places import Place
 
 from .stage import Stage
@@ -36,21 +38,46 @@ GIT_STEPS = (
 
 
 def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) -> Stage:
-    try:
-        copied = copy_world(warm.sealed.world, place.world)
-    except (RunnerError, OSError) as error:
-        raise trial.fail("environment", f"The world could not be copied: {error}") from error
+    take_baseline = _make_world(warm, trial, place)
     trial.enter("setup")
     if warm.bench.setup is not None:
         _set_up(warm, subject, trial, place.world)
     if warm.bench.workspace is not None and warm.bench.workspace.git:
-        _commit(trial, place.world)
-    baseline = _baseline(warm, trial, place.world, copied)
+        commit(trial, place.world)
+    baseline = _baseline(warm, trial, take_baseline)
     try:
-        session = warm.environment.open(place, subject.needs)
+        session = warm.environment.open(place, _needs(trial, place, subject.needs))
     except (RunnerError, OSError) as error:
         raise trial.fail("environment", f"The environment {warm.environment.name!r} failed: {error}") from error
     return Stage(trial, place, baseline, session)
+
+
+def _make_world(warm: Warm, trial: LiveTrial, place: Place) -> TakeBaseline:
+    """Where the kernel mounts no layer after all, the trial has a copy, which looks the same, and says so."""
+    worlds, why = warm.worlds, ""
+    if worlds.name != warm.manifest.host.get("world", COPY):
+        why = "none can be had here any more"
+    elif worlds.name != COPY:
+        try:
+            return worlds.set_up(place)
+        except OSError as error:
+            why = str(error)
+    if why:
+        trial.issue("warning", "world", f"The world of this trial is a copy and no overlay: {why}.")
+    try:
+        return Copying(warm.sealed.world, warm.sealed.template).set_up(place)
+    except (RunnerError, OSError) as error:
+        raise trial.fail("environment", f"The world could not be copied: {error}") from error
+
+
+def _needs(trial: LiveTrial, place: Place, needs: Needs) -> Needs:
+    """Where a scenario declares that it needs the fixtures in the agent's environment, that has an empty folder for
+    them: they are put there when the agent has ended."""
+    if trial.setting.plan.get("fixtures") != "declared" or trial.setting.plan.get("isolation") == "none":
+        return needs
+    folder = place.root / "fixtures"
+    folder.mkdir()
+    return replace(needs, fixtures=folder)
 
 
 def _set_up(warm: Warm, subject: Subject, trial: LiveTrial, world: Path) -> None:
@@ -65,7 +92,7 @@ def _set_up(warm: Warm, subject: Subject, trial: LiveTrial, world: Path) -> None
         keeper.end_all(os.getpid())
 
 
-def _commit(trial: LiveTrial, world: Path) -> None:
+def commit(trial: LiveTrial, world: Path) -> None:
     env = {**GIT_ENV, "PATH": os.environ.get("PATH", os.defpath), "HOME": str(world.parent)}
     for argv in GIT_STEPS:
         try:
@@ -77,8 +104,8 @@ def _commit(trial: LiveTrial, world: Path) -> None:
             raise trial.fail("environment", f"`{' '.join(argv)}` failed in the new world: {said}") from error
 
 
-def _baseline(warm: Warm, trial: LiveTrial, world: Path, copied: Copied) -> Baseline:
+def _baseline(warm: Warm, trial: LiveTrial, take_baseline: TakeBaseline) -> Baseline:
     try:
-        return take_baseline(world, warm.sealed.template, warm.blobs, warm.rules, copied)
+        return take_baseline(warm.blobs, warm.rules)
     except (RunnerError, OSError) as error:
         raise trial.fail("environment", f"The baseline of the world could not be taken: {error}") from error

@@ -56,6 +56,13 @@ class Baseline:
     source: Path | None = None
     """The template the world was copied from: it still has the bytes that a change replaced."""
 
+    def touched(self, after: Baseline) -> list[str]:
+        """Name the paths that have another state afterwards, or none. What a closed directory hides is not gone."""
+        hidden = tuple(path + "/" for path, state in after.states.items() if state.type == "unreadable")
+        other = [path for path, state in after.states.items() if self.states.get(path) is not state]
+        gone = [path for path in self.states if path not in after.states and not (hidden and path.startswith(hidden))]
+        return other + gone
+
     def advanced(self, world: Path, blobs: BlobStore, rules: Rules) -> Baseline:
         """The world as it is now; only what was touched is read. The clock comes first: writers may be left."""
         clock = clock_of(world)
@@ -96,7 +103,7 @@ def take_baseline(
             else:
                 of_template = State(NOWHERE, "file", entry.sha256, None, entry.stored) if entry else None
                 found = Found(path, name, folder, status, closed)
-                states[path] = _examine(found, now, of_template, blobs, rules.max_bytes)
+                states[path] = examine(found, now, of_template, blobs, rules.max_bytes)
     return Baseline(states, clock_of(world), trusted, copied.source if copied else None)
 
 
@@ -110,11 +117,11 @@ def _look(world: Path, known: Baseline, blobs: BlobStore, rules: Rules) -> dict[
             if was is not None and was[0] == now and now[2] < surely and not closed:
                 states[path] = was
             else:
-                states[path] = _examine(Found(path, name, folder, status, closed), now, was, blobs, rules.max_bytes)
+                states[path] = examine(Found(path, name, folder, status, closed), now, was, blobs, rules.max_bytes)
     return states
 
 
-def _examine(found: Found, now: Fingerprint, was: State | None, blobs: BlobStore, limit: int) -> State:
+def examine(found: Found, now: Fingerprint, was: State | None, blobs: BlobStore, limit: int) -> State:
     kind = TYPES.get(stat.S_IFMT(now[4]), "device")
     if kind == "link":
         return State(now, kind, target=read_link(found))

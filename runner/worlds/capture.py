@@ -27,10 +27,7 @@ def capture_and_advance(world: Path, baseline: Baseline, blobs: BlobStore, rules
 
 def compare(before: Baseline, after: Baseline, blobs: BlobStore, rules: Rules) -> ChangeSet:
     changes, made, removed = [], [], []
-    hidden = tuple(path + "/" for path, state in after.states.items() if state.type == "unreadable")
-    touched = [path for path, state in after.states.items() if before.states.get(path) is not state]
-    gone = [path for path in before.states if path not in after.states and not (hidden and path.startswith(hidden))]
-    for path in sorted((*touched, *gone), key=by_bytes):
+    for path in sorted(before.touched(after), key=by_bytes):
         was, now = before.states.get(path), after.states.get(path)
         if _is_folder(now) and not _is_folder(was):
             made.append(path)

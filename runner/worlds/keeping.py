@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from runner.blobs import BlobStore
 from runner.errors import RunnerError
 from runner.processes import output_of
 
+from . import mounting
 from .places import Place, drop_place, remove_tree
 from .rules import Rules
 from .tree import scan
@@ -25,12 +29,20 @@ class Kept:
     size: int
 
 
-def keep(place: Place, run_dir: Path, index: int, attempt: int, blobs: BlobStore, rules: Rules) -> Kept:
-    """Move the world below the run, ignored files included; files of at most `max_bytes` become blobs."""
+def keep(
+    place: Place, run_dir: Path, index: int, attempt: int, blobs: BlobStore, rules: Rules, template: Path | None = None
+) -> Kept:
+    """Put the whole world below the run, ignored files included; files of at most `max_bytes` become blobs.
+
+    A world that lay over `template` is written out; one that was a copy is moved."""
     target = run_dir / "workspaces" / f"{index}-{attempt}"
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_tree(target)
-    _move(place.world, target)
+    layered = layers_of(place)
+    if layered is None:
+        _move(place.world, target)
+    else:
+        _write_out(*layered, template, target)
     tree = scan(target, refuse=False, blobs=blobs, limit=rules.max_bytes)
     return Kept(f"workspaces/{target.name}", tree.store(blobs), tree.files, tree.size)
 
@@ -50,11 +62,32 @@ def _move(world: Path, target: Path) -> None:
         remove_tree(world)
 
 
-def _copy_across(world: Path, target: Path) -> None:
-    """Another file system: `cp -a` keeps links, fifos, modes and times, which is what "exactly as left" means."""
-    argv = ["cp", "-a", "--", str(world), str(target)]
+def _copy_across(world: Path, target: Path, within: Sequence[str] = ()) -> None:
+    """`cp -a` keeps links, fifos, modes and times, which is what "exactly as left" means."""
+    argv = [*within, "cp", "-a", "--", str(world), str(target)]
     done, said = output_of(argv, cwd=world.parent, env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}, timeout=3600)
     if not done.ok and "No space left on device" in said:
         raise OSError(errno.ENOSPC, "No space left on device", str(target))
     if not done.ok:
         raise RunnerError(f"The world could not be kept in {target}: {said.strip()[-500:]}")
+
+
+def layers_of(place: Place) -> tuple[str, Path] | None:
+    """Find the layers that a trial left, and their style; None where its world was a copy."""
+    found = ((style, place.layers(style)) for style in mounting.STYLES)
+    return next(((style, layers) for style, layers in found if layers.is_dir()), None)
+
+
+def _write_out(style: str, layers: Path, template: Path | None, target: Path) -> None:
+    """Mount the layers once more, in a process of their own: the kernel alone knows what they mean."""
+    work, merged = layers / mounting.WORK, layers / "merged"
+    remove_tree(work)  # the trial's mount may not be quite gone yet; it has that one
+    for folder in (work, merged):
+        folder.mkdir(exist_ok=True)
+    _copy_across(merged, target, [*script(), "--in", style, str(template), str(layers), str(merged)])
+
+
+def script() -> list[str]:
+    """Start `mounting` as a program. -I -S: no site, nothing from the environment; it is up in half the time."""
+    python: str = getattr(sys, "_base_executable", "") or sys.executable
+    return [python, "-I", "-S", os.fspath(mounting.__file__)]

@@ -42,6 +42,10 @@ class Place:
     def out(self) -> Path:
         return self.root / "out"
 
+    def layers(self, style: str) -> Path:
+        """Where what lies over a template is kept, for a world that is no copy of it."""
+        return self.root / f"layers-{style}"
+
 
 def worlds_root() -> Path:
     """BENCHSITE_WORLDS, or a folder in the user's cache."""

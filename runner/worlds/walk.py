@@ -57,23 +57,24 @@ def listings(root: str | os.PathLike[str], rules: Rules | None = None) -> Iterat
     """Give a listing per directory, without what the rules ignore, for callers that loop over thousands of files."""
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield from _below(descriptor, "", rules or _NO_RULES, 0)
+        yield from below(descriptor, "", rules or _NO_RULES, 0)
     finally:
         os.close(descriptor)
 
 
-def _below(folder: int, prefix: str, rules: Rules, depth: int) -> Iterator[Listing]:
+def below(folder: int, prefix: str, rules: Rules, depth: int) -> Iterator[Listing]:
+    """Give the listings of an open directory, which lies so deep, and of all below it."""
     entries = _list(folder, prefix, rules)
     yield prefix, folder, entries, False
     for name, status in entries:
         if not stat.S_ISDIR(status.st_mode):
             continue
-        descriptor = _enter(folder, name) if depth < MAX_DEPTH else None
+        descriptor = enter(folder, name) if depth < MAX_DEPTH else None
         if descriptor is None:
             yield prefix, folder, [(name, status)], True
             continue
         try:
-            yield from _below(descriptor, f"{prefix}{name}/", rules, depth + 1)
+            yield from below(descriptor, f"{prefix}{name}/", rules, depth + 1)
         finally:
             os.close(descriptor)
 
@@ -95,7 +96,7 @@ def _list(folder: int, prefix: str, rules: Rules) -> list[tuple[str, os.stat_res
     return entries
 
 
-def _enter(folder: int, name: str) -> int | None:
+def enter(folder: int, name: str) -> int | None:
     try:
         return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except OSError:

@@ -12,12 +12,26 @@ import pytest
 
 from runner.blobs import BlobStore
 from runner.definition import DEFAULT_IGNORE
-from runner.worlds.baseline import Baseline, take_baseline
+from runner.worlds import mounting
+from runner.worlds.backends import Copying, Overlay
+from runner.worlds.baseline import Baseline
 from runner.worlds.capture import ChangeSet, capture
-from runner.worlds.copying import copy_world
+from runner.worlds.layers import Lower
 from runner.worlds.places import Place, drop_place, make_place
 from runner.worlds.rules import Rules
 from runner.worlds.tree import scan
+
+
+def _mounts_here() -> bool:
+    """Whether this process may mount; if so, from now on in a namespace of its own, where no mount outlives it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(mounting.CLONE_NEWNS) != 0:
+        return False
+    return bool(libc.mount(None, b"/", None, mounting.MS_REC | mounting.MS_SLAVE, None) == 0)
+
+
+BACKENDS = ("copy", *((mounting.TRUSTED, mounting.OWN) if _mounts_here() else ()))
+"""Each test of a world runs with a copy and, by who may mount one, with overlays of both kinds of marks."""
 
 
 @contextlib.contextmanager
@@ -80,9 +94,15 @@ def blobs(tmp_path: Path) -> BlobStore:
     return BlobStore(tmp_path / "blobs")
 
 
+@pytest.fixture(params=BACKENDS)
+def style(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
-def start(template: Path, place: Place, blobs: BlobStore) -> Callable[..., Trial]:
-    """Copy the template, let `setup` write, take the baseline."""
+def start(style: str, template: Path, place: Place, blobs: BlobStore) -> Iterator[Callable[..., Trial]]:
+    """Make a world from the template, let `setup` write, take the baseline."""
+    mounted: list[Path] = []
 
     def begin(
         setup: Callable[[Path], None] = lambda world: None,
@@ -90,12 +110,17 @@ def start(template: Path, place: Place, blobs: BlobStore) -> Callable[..., Trial
         max_bytes: int = 10 << 20,
     ) -> Trial:
         rules = Rules(ignore, max_bytes)
-        copied = copy_world(template, place.world)
+        tree = scan(template)
+        worlds = Copying(template, tree) if style == "copy" else Overlay(style, Lower(template, tree, rules))
+        take_baseline = worlds.set_up(place)
+        if style != "copy":
+            mounted.append(place.world)
         setup(place.world)
-        baseline = take_baseline(place.world, scan(template), blobs, rules, copied)
-        return Trial(place.world, baseline, blobs, rules)
+        return Trial(place.world, take_baseline(blobs, rules), blobs, rules)
 
-    return begin
+    yield begin
+    for world in mounted:
+        ctypes.CDLL(None).umount2(str(world).encode(), 2)
 
 
 @pytest.fixture

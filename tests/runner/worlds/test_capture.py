@@ -278,6 +278,7 @@ def test_without_the_copys_word_everything_is_hashed_and_comes_out_the_same(
     assert capture(place.world, baseline, blobs, rules) == ChangeSet()
 
 
+@pytest.mark.parametrize("style", ["copy"], indirect=True)
 def test_times_of_a_network_file_system_are_never_trusted(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baseline_module, "times_can_be_trusted", lambda folder: False)
     trial = start()
