@@ -17,6 +17,7 @@ from .faults import fault
 from .jobs import Executor, TrialJob, trial_seed
 from .journal import MANIFEST, Event, Journal, now, read_events
 from .manifest import Manifest
+from .recorded import Recorded
 from .replay import Attempt, Folding, RunResult, fold
 from .scheduling import Cells, Pending, Spending, may_retry, pending, retries_of
 from .settling import Settler
@@ -72,6 +73,7 @@ class Drive:
         self.running: dict[str, TrialJob] = {}
         self.fail_fast, self.given_up = fail_fast, ""
         self.failure: BaseException | None = None
+        self.nothing = Recorded.of(run_dir, self.manifest).nothing() if self.manifest.regraded else {}
         self._lock = threading.Lock()  # over queue, cells, spending, running
         self._telling = threading.Lock()  # over journal and listener: a listener sees events in the journal's order
 
@@ -175,7 +177,11 @@ class Drive:
             self.tell("trial.not_run", trial=todo.index, state="not_run", reason=reason)
 
     def _reason_not_to_run(self, todo: Pending) -> str:
-        stopped = self.given_up or self.cells.stopped.get(self.manifest.trials[todo.index].cell, "")
+        stopped = (
+            self.given_up
+            or self.nothing.get(todo.index, "")
+            or self.cells.stopped.get(self.manifest.trials[todo.index].cell, "")
+        )
         if stopped or not self.spending.over:
             return stopped
         return f"The run's budget of ${self.spending.limit:g} was spent."
@@ -190,7 +196,7 @@ class Drive:
             attempt = self._attempt(todo, worker)
         cell = self.manifest.trials[todo.index].cell
         with self._lock:
-            stop = self.cells.ended(cell, attempt)
+            stop = None if self.manifest.regraded else self.cells.ended(cell, attempt)
             if self.fail_fast and attempt.state in ("run_error", "eval_error"):
                 where = self.manifest.where(todo.index)
                 self.given_up = self.given_up or f"The run stops at the first error (--fail-fast), that of {where}."

@@ -18,6 +18,7 @@ from .processes import output_of
 from .records import Attempt, Request, RunResult
 from .replay import read
 from .transcript import Step, read_steps
+from .worlds.applying import why_lost
 from .worlds.changes import ChangeSet, Side
 from .worlds.patch import git_patch
 from .worlds.tree import Entry, Tree
@@ -178,11 +179,5 @@ def _written(folder: Path, entries: Iterable[Entry], blobs: BlobStore) -> list[s
             shutil.copyfile(blobs.path(entry.sha256), path)
             path.chmod(0o755 if entry.mode == "100755" else 0o644)
         else:
-            missing.append(f"{entry.path}: {_why(entry)}")
+            missing.append(f"{entry.path}: {why_lost(entry.type, entry.size)}")
     return missing
-
-
-def _why(entry: Entry) -> str:
-    if entry.type == "file":
-        return f"its {entry.size:,} bytes were not stored (larger than max_bytes of the capture, or removed since)"
-    return f"it was a {entry.type}" if entry.type != "unreadable" else "it could not be read"

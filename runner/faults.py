@@ -50,6 +50,7 @@ FAULTS: dict[str, Fault] = _rows(
     Fault("evaluation", "eval_error", "bench", False, "The scenario raised while it evaluated."),
     Fault("suite", "eval_error", "bench", False, "The workspace's test suite could not start."),
     Fault("required", "eval_error", "bench", False, "A required measure was not observed."),
+    Fault("regrade", "run_error", "bench", False, "What the agent did could not be put back and graded again."),
     Fault("budget", "run_error", "subject", False, "The trial went over its budget."),
 )
 """Fatal faults by code. What a subject does within a trial (timed-out request, non-zero exit, limits, refusal) is

@@ -120,6 +120,9 @@ class Manifest:
     origin: str = "runner"
     """Who made the run: `runner`, or an importer's name."""
     parent: str | None = None
+    """The run that this one was made from."""
+    regrades: str | None = None
+    """The run whose agents did the work, where this one is regraded: it only graded that work again."""
     tags: tuple[str, ...] = ()
     """Names its maker gave the run, to find it by."""
     protocol: str = PROTOCOL
@@ -131,6 +134,10 @@ class Manifest:
     @property
     def definition(self) -> str:
         return self.hashes.get("definition", "")
+
+    @property
+    def regraded(self) -> bool:
+        return self.regrades is not None
 
     @property
     def cohort(self) -> str:
@@ -167,7 +174,8 @@ class Manifest:
         yield from (d for d in (self.readme, self.template, *(s.source for s in self.scenarios)) if d)
 
     def to_json(self) -> dict[str, Any]:
-        return {"format": FORMAT, **asdict(self), "schema_hash": self.schema_hash, "cohort": self.cohort}
+        told = {"schema_hash": self.schema_hash, "cohort": self.cohort, "regraded": self.regraded}
+        return {"format": FORMAT, **asdict(self), **told}
 
     def write(self, path: Path) -> None:
         path.write_text(

@@ -38,6 +38,8 @@ def _row(path: Path) -> dict[str, Any]:
         "created_at": result.manifest.created_at,
         "tags": list(result.manifest.tags),
         "state": result.state,
+        "regraded": result.manifest.regraded,
+        "parent": result.manifest.parent,
         "planned": len(result.trials),
         "cells": len(result.manifest.cells),
         "counts": result.counts,
@@ -61,6 +63,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
         solved = "" if row["solved"] is None else f" ({row['solved']} solved)"
         tags = [", ".join(row["tags"])] if tagged else []
         started = row["created_at"][:16].replace("T", " ")
-        cells = (row["run"], started, row["version"], row["state"], row["cells"], *tags)
+        state = f"{row['state']}, regraded from {row['parent']}" if row["regraded"] else row["state"]
+        cells = (row["run"], started, row["version"], state, row["cells"], *tags)
         table.add_row(*map(text, cells), text(f"{plural(row['planned'], 'trial')}: {counts}{solved}"))
     console().print(table)

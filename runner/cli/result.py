@@ -71,6 +71,8 @@ def show(made: dict[str, Any]) -> None:
     """Print the table of cells x measures, and under it everything a reader must know about its numbers."""
     out = console()
     out.print(text(f"{made['bench']} {made['version']} · run {made['run']} · {made['state']}"))
+    if made["regraded"]:
+        out.print(text(f"regraded from {made['parent']}: no agent ran, costs and times are there"))
     out.print(text(f"{plural(made['planned'], 'trial')}: {counted(made['counts'])}"))
     out.print()
     out.print(_table(made))

@@ -109,6 +109,8 @@ def outcome(result: RunResult, path: str, code: int) -> dict[str, Any]:
         "bench": result.manifest.bench,
         "path": path,
         "state": result.state,
+        "regraded": result.manifest.regraded,
+        "parent": result.manifest.parent,
         "planned": len(result.trials),
         "counts": result.counts,
         "outcomes": _outcomes(result),
@@ -126,7 +128,8 @@ def _close(result: RunResult, path: Path) -> None:
     """End with what happened, the reasons of errors by how often they came, and where to look."""
     out = console()
     counts = ", ".join(f"{count:,} {state}" for state, count in {**result.counts, **_outcomes(result)}.items())
-    out.print(text(f"Run {result.manifest.run} {result.state}: {counts}."))
+    made_from = f", regraded from {result.manifest.parent}" if result.manifest.regraded else ""
+    out.print(text(f"Run {result.manifest.run} {result.state}{made_from}: {counts}."))
     for sentence in result.stopped.values():
         out.print(text(f"  {sentence}"))
     reasons = Counter(

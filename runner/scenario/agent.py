@@ -47,12 +47,7 @@ class AgentHandle:
     def request(self, prompt: str, timeout: float | None = None) -> Reply:
         """Ask the agent and wait. A timed-out agent is stopped with all its descendants; the scenario goes on."""
         trial, stage = self._trial, self._stage
-        if not isinstance(prompt, str) or not prompt.strip():
-            raise ValueError("agent.request needs a prompt that is not empty.")
-        stage.check_open("agent.request")
-        trial.asked += 1
-        trial.enter("execution")
-        stage.before_request()
+        self._begin(prompt)
         ask = self._ask(prompt, trial.asked)
         stdout, stderr = (ask.out / f"request-{ask.number}.{name}" for name in ("stdout", "stderr"))
         limit = trial.setting.bench.timeouts.request if timeout is None else timeout
@@ -64,10 +59,21 @@ class AgentHandle:
         self._journal(ask, reading, done, stdout, stderr, frozen)
         trial.heard[ask.number] = reading.steps
         self._judge(reading, done)
-        trial.answered += 1
-        trial.enter("evaluation")
+        self._end()
         text = trial.redactor.text(reading.text)
         return Reply(text, done.exit_code, done.timed_out, reading.usage, tuple(reading.steps), done.seconds)
+
+    def _begin(self, prompt: str) -> None:
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise ValueError("agent.request needs a prompt that is not empty.")
+        self._stage.check_open("agent.request")
+        self._trial.asked += 1
+        self._trial.enter("execution")
+        self._stage.before_request()
+
+    def _end(self) -> None:
+        self._trial.answered += 1
+        self._trial.enter("evaluation")
 
     def _ask(self, prompt: str, number: int) -> Ask:
         setting, place = self._trial.setting, self._stage.place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from runner.expected import in_texts, in_world, pieces_of
@@ -24,6 +24,7 @@ def audit(warm: Warm, trial: LiveTrial, stage: Stage) -> None:
     if not trial.asked:
         return
     try:
+        _carry(trial)
         for finding in told(_findings(warm, trial, stage)):
             trial.flag(finding.flag)
             trial.emit(
@@ -32,6 +33,14 @@ def audit(warm: Warm, trial: LiveTrial, stage: Stage) -> None:
             )  # fmt: skip
     except Exception as error:
         trial.issue("warning", "audit", f"What the agent did could not be looked through: {error}")
+
+
+def _carry(trial: LiveTrial) -> None:
+    """Where no agent worked, what it could reach is not known any more: its reads stay flagged as they were."""
+    for issue in trial.work.attempt.issues if trial.work else ():
+        if issue.code == "outside_read":
+            trial.flag(issue.code)
+            trial.emit("issue", **asdict(issue))
 
 
 def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
@@ -43,7 +52,7 @@ def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
         return _text(trial, side)
 
     yield from about_tests(record, read)
-    for request, steps in trial.heard.items():
+    for request, steps in trial.heard.items() if trial.work is None else ():
         yield from about_reads(request, (replace(step, n=n) for n, step in enumerate(steps, 1)), roots)
     given = [step.text for steps in trial.heard.values() for step in steps if step.role == "user"]
 

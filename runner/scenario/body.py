@@ -25,6 +25,7 @@ from .live import Emit, LiveTrial, Setting, trace_of
 from .outputs import redacted
 from .plugin import Items
 from .preparing import prepare_stage
+from .replaying import RecordedAgent
 from .stage import Stage
 from .stops import TrialFault
 from .workspace import WorkspaceHandle
@@ -83,9 +84,11 @@ def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path], b
     trial.end_phase()
     outcome, headline = trial.outcome() if verdict.state == "scored" else (None, None)
     usage = trial.agent.usage.to_json() if stage is not None and hasattr(trial, "agent") else None
+    # the time of a regraded trial is not the time its agent took, so it has none
+    seconds = None if trial.setting.manifest.regraded else round(time.monotonic() - began, 6)
     trial.emit(
         "trial.finished", state=verdict.state, outcome=outcome, fault=verdict.fault, phase=verdict.phase,
-        reason=verdict.reason, seconds=round(time.monotonic() - began, 6), flags=trial.flags, usage=usage,
+        reason=verdict.reason, seconds=seconds, flags=trial.flags, usage=usage,
         headline=headline,
     )  # fmt: skip
 
@@ -108,6 +111,9 @@ def _setting(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
 
 def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
     """Nothing of the scenario has run yet: what goes wrong here is the machine's, unless the bench's setup raised."""
+    work = warm.recorded.work(trial.setting.planned.index) if warm.recorded else None
+    if work is not None and (code := work.ended_by):
+        raise trial.fail(code, work.attempt.reason)
     try:
         subject = _subject(warm, trial, trial.setting.planned.cell)
         trial.axes = subject.axes
@@ -115,7 +121,9 @@ def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
     except Exception as error:
         raise trial.fail("environment", f"The trial could not be prepared: {error}", trace_of(error)) from error
     trial.workspace = WorkspaceHandle(trial, stage)
-    trial.agent = AgentHandle(trial, stage, subject.agent)
+    agent = subject.agent
+    trial.agent = AgentHandle(trial, stage, agent) if work is None else RecordedAgent(trial, stage, agent, work)
+    trial.work = work
     trial.evaluation = Evaluation(trial, stage, trial.setting.plan)
     return stage
 

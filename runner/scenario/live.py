@@ -24,6 +24,7 @@ from .stops import GuardFailed, TrialFault, Verdict
 from .values import judge
 
 if TYPE_CHECKING:
+    from runner.recorded import Work
     from runner.transcript import Step
     from runner.worlds.rules import Rules
 
@@ -63,6 +64,8 @@ class LiveTrial:
     workspace: WorkspaceHandle
     agent: AgentHandle
     evaluation: Evaluation
+    work: Work | None = None
+    """What is graded again, where no agent works."""
 
     def __init__(self, setting: Setting, emit: Emit, redactor: Redactor | None = None) -> None:
         self.setting, self._emit = setting, emit

@@ -13,6 +13,7 @@ from runner.errors import RunnerError
 from runner.reaching import Roots
 from runner.worlds.baseline import Baseline
 from runner.worlds.capture import ChangeSet, capture, capture_and_advance
+from runner.worlds.changes import Side
 from runner.worlds.patch import git_patch
 from runner.worlds.places import Place
 from runner.worlds.suite import SuiteRun, run_suite
@@ -78,6 +79,22 @@ class Stage:
         digest = delta if self._earlier is None else self._record.store(setting.blobs)
         self.trial.emit("changes", stage="agent", blob=digest, counts=self._record.counts())
         return Frozen(digest, delta)
+
+    def adopt(self, record: ChangeSet, frozen: Frozen) -> None:
+        """Take a record that was frozen in an earlier run for this trial's own: its changes have just been put back."""
+        setting = self.trial.setting
+        self._record, self._left = record, self._base.advanced(self.place.world, setting.blobs, setting.rules)
+        self.trial.emit("changes", stage="agent", blob=frozen.changes, counts=record.counts())
+
+    def unlike(self, changes: ChangeSet) -> list[str]:
+        """Name the changed paths that are something else here than they were when those changes began."""
+        return [change.path for change in changes.changes if not self._began_as(change.path, change.before)]
+
+    def _began_as(self, path: str, before: Side | None) -> bool:
+        state = self._base.states.get(path)
+        if before is None or state is None or before.type == "dir":
+            return before is None and (state is None or state.type == "dir")
+        return (state.type, state.sha256, state.target) == (before.type, before.sha256, before.target)
 
     def record(self) -> ChangeSet:
         return self._record if self._record is not None else ChangeSet()

@@ -31,6 +31,7 @@ REACHED = {
     "evaluation": "scenario/test_states.py::test_each_way_to_end_has_its_state",
     "suite": "scenario/test_evaluation.py::test_a_suite_that_the_agent_broke_cannot_start",
     "required": "scenario/test_states.py::test_a_required_measure_that_is_missing_is_an_evaluation_error",
+    "regrade": "test_regrade.py::test_another_prompt_and_a_file_that_was_not_kept_are_named",
     "budget": "test_engine.py::test_a_trial_over_its_own_budget_is_the_subjects_error",
     "request_timeout": "test_hostile_agents.py::test_a_timed_out_agent_is_stopped_whole_and_graded",
     "exit_code": "test_hostile_agents.py::test_an_agent_that_crashes_is_graded_and_flagged",
