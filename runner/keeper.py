@@ -2,8 +2,8 @@
 
 It runs beside a trial: forked from the runner, or started as a plain script, so it imports little and nothing of ours.
 As a script it is process 1 of a sandbox, or serves the trials of a server on this machine one after another.
-Everything it starts stays below it, sessions and daemons too (it is a child subreaper), so it can end all of it. When
-the runner's side of the socket closes, for whatever reason, the keeper ends everything and goes.
+Everything it starts stays below it, daemons too (it is a child subreaper), so it can end all of it. When the runner's
+side of the socket closes, for whatever reason, the keeper ends everything and goes.
 
 Wire: 4 bytes of length, then a marshalled tuple; the descriptors of a command come with the length. Answers are
 12 bytes: number of the command, kind, value. They come from where agents live and are never unmarshalled.
@@ -136,6 +136,10 @@ class Server:
         self.wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wake_write)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self.oom, self.own = -1, b""
+        if os.getpid() == 1:
+            self.oom = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
+            self.own = os.read(self.oom, 16)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
 
@@ -181,9 +185,26 @@ class Server:
             self.start(number, argv, env, cwd, descriptors)
         elif order[0] == "hello":
             self.answer(EXITED, 0)
+        elif order[0] == "listen":
+            self.listen(order[2], order[3])
+        elif order[0] == "sweep":
+            end_all(os.getpid())
         elif order[1] == self.number and self.pid:
             end_all(os.getpid(), self.spared, order[2])
         return True
+
+    def listen(self, address: str, port: int) -> None:
+        """Hand out a socket that listens in this network: what connects to it is then the runner's to answer."""
+        one = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            one.bind((address, port))
+            one.listen(64)
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", one.fileno()))]
+            self.socket.sendmsg([ANSWER.pack(self.number, EXITED, 0)], rights)
+        except OSError as error:
+            self.answer(EXITED, error.errno or 1)
+        finally:
+            one.close()
 
     def _receive(self, size: int) -> bytes:
         data = bytearray()
@@ -199,11 +220,27 @@ class Server:
         self.spared = descendants(os.getpid()) if _reap() else []
         self.number, self.pid = number, 0
         try:
-            self.pid = spawn(argv, env, cwd, descriptors)
+            self.pid = self.spawned(argv, env, cwd, descriptors)
         except (OSError, ValueError) as error:
             self.refuse(argv[0], cwd, error, descriptors[2])
         for descriptor in set(descriptors):
             os.close(descriptor)
+
+    def spawned(self, argv: list[str], env: dict[str, str], cwd: str, descriptors: tuple[int, ...]) -> int:
+        """Start a command. Where earlier ones have used up all processes, they end first: a fork bomb stops here."""
+        self.first_to_go(b"1000")
+        try:
+            return spawn(argv, env, cwd, descriptors)
+        except BlockingIOError:
+            end_all(os.getpid())
+            self.spared = []
+            return spawn(argv, env, cwd, descriptors)
+        finally:
+            self.first_to_go(self.own)
+
+    def first_to_go(self, score: bytes) -> None:
+        """Short of memory, the kernel shall pick a command and not process 1, with which everything would end."""
+        self.oom < 0 or os.write(self.oom, score)
 
     def refuse(self, program: str, cwd: str, error: Exception, stderr: int) -> None:
         """Answer as a shell does: 127 says not found, 126 not startable, and why stands in stderr."""
@@ -303,9 +340,10 @@ def _stand_between(descriptor: int) -> None:
 def _begin(descriptor: int) -> Server:
     if os.getpid() != 1:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
-    prctl(PR_SET_DUMPABLE, 0)
     os.set_inheritable(descriptor, False)
-    return Server()
+    server = Server()
+    prctl(PR_SET_DUMPABLE, 0)
+    return server
 
 
 if __name__ == "__main__":

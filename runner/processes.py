@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +29,9 @@ from .errors import RunnerError
 GRACE = 0.5
 """Seconds between asking a timed-out command to end and killing it: CLIs write their last lines then."""
 ANSWER_AFTER_STOP = GRACE + keeper.KILLING + 5
+Watch = Callable[[], tuple[str, ...]]
+"""Names the limits of the trial that are reached."""
+WATCHED_EVERY = 0.2
 
 
 class ProcessLost(RunnerError):
@@ -43,6 +46,8 @@ class Done:
     signal: int | None
     timed_out: bool
     seconds: float
+    over: tuple[str, ...] = ()
+    """Limits of the trial that were reached meanwhile."""
 
     @property
     def ok(self) -> bool:
@@ -70,12 +75,19 @@ class Keeper:
 
     @classmethod
     def started(
-        cls, ours: socket.socket, argv: Sequence[str], theirs: socket.socket, *, stderr: int | None = None
+        cls,
+        ours: socket.socket,
+        argv: Sequence[str],
+        theirs: socket.socket | None,
+        *,
+        stderr: int | None = None,
+        given: Sequence[int] = (),
+        env: Mapping[str, str] | None = None,
     ) -> Keeper:
-        """Start a keeper by a command line, in a sandbox for instance; `theirs` stays open in it."""
-        null, given = subprocess.DEVNULL, [theirs.fileno()]
+        """Start a keeper by a command line, in a sandbox for instance; `theirs` and `given` stay open in it."""
+        null, given = subprocess.DEVNULL, [*given, *([theirs.fileno()] if theirs else ())]
         process = subprocess.Popen(
-            argv, stdin=null, stdout=null, stderr=stderr, pass_fds=given, env={}, start_new_session=True
+            argv, stdin=null, stdout=null, stderr=stderr, pass_fds=given, env=env or {}, start_new_session=True
         )
         return cls(ours, process.pid, process)
 
@@ -94,27 +106,52 @@ class Keeper:
         stdout: int,
         stderr: int,
         timeout: float | None = None,
+        watch: Watch | None = None,
     ) -> Done:
-        """Run one command to its end or its timeout; an exception raised here meanwhile ends the command first."""
+        """Run one command to its end or its timeout; an exception raised here meanwhile ends the command first.
+
+        `watch` is asked every now and then; where it names a limit, this command and all that runs beside it ends."""
         if not argv:
             raise ProcessLost("A command without any word cannot be run.")
         self._number += 1
         began = time.monotonic()
         try:
             self._send(("run", self._number, list(argv), dict(env), cwd), (stdin, stdout, stderr))
-            answer = self._answer(None if timeout is None else began + timeout)
+            answer, over = self._watched(None if timeout is None else began + timeout, watch)
         except BaseException:
             with contextlib.suppress(RunnerError):
-                self._stop(0.0)
+                self._stop("stop", 0.0)
             raise
-        timed_out = answer is None
+        timed_out = answer is None and not over
         if answer is None:
-            answer = self._stop(GRACE)
+            answer = self._stop("sweep" if over else "stop", GRACE)
         kind, value = answer
-        exited = kind == keeper.EXITED and not timed_out
-        return Done(
-            value if exited else None, value if kind == keeper.SIGNALLED else None, timed_out, time.monotonic() - began
-        )
+        code, signalled = (value, None) if kind == keeper.EXITED else (None, value)
+        return Done(None if timed_out or over else code, signalled, timed_out, time.monotonic() - began, over)
+
+    def _watched(self, until: float | None, watch: Watch | None) -> tuple[tuple[int, int] | None, tuple[str, ...]]:
+        """Wait for the end of a command: no answer where its time is up or a limit was reached."""
+        while watch is not None and (until is None or time.monotonic() < until):
+            tick = time.monotonic() + WATCHED_EVERY
+            if (answer := self._answer(tick if until is None else min(tick, until))) is not None:
+                return answer, ()
+            if over := watch():
+                return None, over
+        return self._answer(until), ()
+
+    def listen(self, address: str, port: int) -> socket.socket:
+        """Give a socket that listens where the keeper is, in whatever network that may be."""
+        self._send(("listen", self._number, address, port))
+        try:
+            data, rights, _, _ = self._connection.recvmsg(keeper.ANSWER.size, socket.CMSG_SPACE(4))
+        except OSError as error:
+            raise self._lost() from error
+        if len(data) < keeper.ANSWER.size:
+            raise self._lost()
+        if not rights:
+            why = os.strerror(keeper.ANSWER.unpack(data)[2])
+            raise ProcessLost(f"Nothing can listen at {address}, port {port}, in the environment: {why}.")
+        return socket.socket(fileno=struct.unpack("i", rights[0][2][:4])[0])
 
     def wait_ready(self, timeout: float = 30) -> None:
         """Wait until the keeper answers; one that could not start is ProcessLost."""
@@ -140,8 +177,8 @@ class Keeper:
         except ChildProcessError:
             return True
 
-    def _stop(self, grace: float) -> tuple[int, int]:
-        self._send(("stop", self._number, grace))
+    def _stop(self, order: str, grace: float) -> tuple[int, int]:
+        self._send((order, self._number, grace))
         answer = self._answer(time.monotonic() + ANSWER_AFTER_STOP)
         if answer is None:
             raise ProcessLost("A command could not be ended: its process does not react to SIGKILL.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,10 +14,12 @@ from runner.errors import PathRefused
 from runner.processes import Done, Keeper, opened
 from runner.worlds.places import Place
 
+from .limits import Guard, Resources
 from .transfer import Lies, Places, find, install
 
 WORKSPACE = "/workspace"
 """The world, in every declared path and whatever the environment calls it."""
+HIDDEN, SHARED = "hidden", "within reach"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -28,6 +32,12 @@ class Needs:
     network: str = "open"
     endpoint: str | None = None
     hidden: tuple[Path, ...] = ()
+    allow: tuple[str, ...] = ()
+    """Hosts that network "none" reaches all the same."""
+    loopback: str = ""
+    """Of this machine, in network "open": HIDDEN, SHARED, or "" for hidden where that can be had."""
+    limits: Resources = Resources()  # noqa: RUF009  a frozen record, safe to share
+    image: str = ""
 
 
 class Session(Protocol):
@@ -49,6 +59,11 @@ class Session(Protocol):
     ) -> Done: ...
 
     def host_to_inside(self, path: Path) -> str: ...
+
+    @property
+    def home(self) -> Path:
+        """HOME as this machine reaches it while the session is open."""
+        ...
 
     def get(self, path: str, into: Path, most: int) -> Lies:
         """Say where a path of the environment can be read on this machine. What lies in no folder of it is brought
@@ -74,7 +89,20 @@ class Environment(Protocol):
     @property
     def cuts_network(self) -> bool: ...
 
+    @property
+    def carries(self) -> tuple[str, ...]:
+        """The folders inside, as a bench names them, that files can be carried out of and into."""
+        ...
+
     def version(self) -> str: ...
+
+    def refusal(self, needs: Needs) -> str:
+        """Say which of a trial's limits and policies cannot be held here; "" where all can."""
+        ...
+
+    def holding(self, needs: Needs) -> dict[str, str]:
+        """Say what holds each limit and policy, for the plan of a trial."""
+        ...
 
     def open(self, place: Place, needs: Needs) -> Session: ...
 
@@ -84,10 +112,19 @@ class KeptSession:
     as the environment names them; files go in and out through these alone."""
 
     def __init__(
-        self, keeper: Keeper, agent_path: str, base: dict[str, str], inside: tuple[tuple[Path, str], ...], own: Places
+        self,
+        keeper: Keeper,
+        agent_path: str,
+        base: Mapping[str, str],
+        inside: Sequence[tuple[Path, str]],
+        own: Places,
+        *,
+        home: Path,
+        guard: Guard | None = None,
+        closing: Sequence[Callable[[], None]] = (),
     ) -> None:
         self._keeper, self.agent_path, self._base, self._inside = keeper, agent_path, base, inside
-        self._own = own
+        self._own, self.home, self._guard, self._closing = own, home, guard or Guard(), closing
         self._open = True
 
     def exec(
@@ -103,10 +140,11 @@ class KeptSession:
     ) -> Done:
         """Run a command with the base environment and `env`; paths of streams are the host's, `cwd` is inside."""
         with opened(stdin, stdout, stderr) as (read, out, error):
-            streams = {"stdin": read, "stdout": out, "stderr": error}
-            return self._keeper.run(
-                argv, env={**self._base, **env}, cwd=cwd or self.agent_path, timeout=timeout, **streams
-            )
+            done = self._keeper.run(
+                argv, env={**self._base, **env}, cwd=cwd or self.agent_path, stdin=read, stdout=out, stderr=error,
+                timeout=timeout, watch=self._guard.watch,
+            )  # fmt: skip
+        return self._guard.told(done)
 
     def host_to_inside(self, path: Path) -> str:
         text = str(path)
@@ -123,9 +161,14 @@ class KeptSession:
         install(source, find(path, self._own))
 
     def close(self) -> None:
-        """End every process of the session; closing twice does nothing."""
-        if self._open:
-            self._open = False
+        """End every process of the session and what served it; closing twice does nothing."""
+        if not self._open:
+            return
+        self._open = False
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._guard.close)
+            for step in self._closing:
+                stack.callback(step)
             self._keeper.close()
 
 

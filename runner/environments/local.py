@@ -17,22 +17,34 @@ class Local:
     name = "local"
     isolation: Isolation = "none"
     cuts_network = False
+    carries: tuple[str, ...] = (WORKSPACE,)
 
     def version(self) -> str:
         return "local/1"
 
-    def open(self, place: Place, needs: Needs) -> KeptSession:
+    def refusal(self, needs: Needs) -> str:
         if needs.network == "none":
-            raise EnvironmentRefused(
+            return (
                 "The environment 'local' cannot cut off the network (network='none'); "
                 "use the sandbox, or declare network='open'."
             )
+        if needs.limits.declared:
+            named = " and ".join(needs.limits.declared)
+            return f"The environment 'local' cannot limit {named}; use the sandbox, or declare no limits."
+        return "The environment 'local' has no images; use environment='container'." if needs.image else ""
+
+    def holding(self, needs: Needs) -> dict[str, str]:
+        return {}
+
+    def open(self, place: Place, needs: Needs) -> KeptSession:
+        if refusal := self.refusal(needs):
+            raise EnvironmentRefused(refusal)
         path = program_path(needs.programs, os.environ.get("PATH", SYSTEM_PATH))
         paths = [place.world, place.home, place.tmp, place.out, Path("/")]
         inside = tuple((one, "" if one == Path("/") else str(one)) for one in paths)
         base = base_env(str(place.home), str(place.tmp), path)
-        own = [(str(one), one) for one in (place.world, place.home, place.tmp)]
-        return KeptSession(Keeper.of_trial(), str(place.world), base, inside, (*own, (WORKSPACE, place.world)))
+        own = [*((str(one), one) for one in (place.world, place.home, place.tmp)), (WORKSPACE, place.world)]
+        return KeptSession(Keeper.of_trial(), str(place.world), base, inside, own, home=place.home)
 
 
 ENVIRONMENT = Local()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner.definition import Network
-from runner.environments import ENVIRONMENTS, Needs, choose, local, sandbox
+from runner.environments import ENVIRONMENTS, Needs, bubblewrap, choose, local, sandbox
 from runner.errors import EnvironmentRefused
 from runner.worlds.places import Place
 
@@ -27,7 +27,7 @@ def broken_bwrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _forget() -> None:
-    for cached in (sandbox.unusable, sandbox._bwrap, sandbox._version):
+    for cached in (sandbox.unusable, bubblewrap.bwrap, bubblewrap.version):
         cached.cache_clear()
 
 

@@ -84,25 +84,6 @@ def test_the_keeper_cannot_be_killed_or_looked_into(opener: Opener, said: Said) 
     assert said(session, f"{look}; readlink /proc/self/fd/0") == "/dev/null\n"
 
 
-def test_network_none_leaves_only_an_empty_loopback(opener: Opener, place: Place) -> None:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        code = f"import socket; print(socket.socket().connect_ex(('127.0.0.1', {server.getsockname()[1]})))"
-        results = []
-        for network in ("none", "open"):
-            session = opener("sandbox", Needs(network=network))
-            session.exec([sys.executable, "-c", code], env={}, stdout=place.out / "o", stderr=place.out / "o")
-            results.append((place.out / "o").read_text().strip())
-    assert results[0] not in ("0", "")
-    assert results[1] == "0"
-
-
-def test_a_model_endpoint_with_network_none_is_refused_and_not_ignored(opener: Opener) -> None:
-    with pytest.raises(EnvironmentRefused, match="network='open'"):
-        opener("sandbox", Needs(network="none", endpoint="http://127.0.0.1:9/v1"))
-
-
 def test_fixtures_are_there_read_only_when_asked_for_and_only_then(opener: Opener, said: Said, tmp_path: Path) -> None:
     fixtures = tmp_path / "fixtures"
     fixtures.mkdir()

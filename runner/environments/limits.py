@@ -1,0 +1,112 @@
+"""Limits of one trial: what a control group, the kernel's limits of a process, or a watch on its folders holds."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import resource
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from runner.processes import Done
+
+from .cgroups import Group
+
+PER_NAMESPACE = (5, 14)
+"""Since this kernel RLIMIT_NPROC counts within a user namespace, and not all that the user runs on the machine."""
+WALKING = 10
+"""The watch looks again after at least this many times what the last look took."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Bytes of memory, number of processes, bytes of disk; None is no limit."""
+
+    memory: int | None = None
+    processes: int | None = None
+    disk: int | None = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Resources:
+        return cls(*(row.get(name) for name in ("memory", "processes", "disk")))
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        return tuple(name for name in ("memory", "processes", "disk") if getattr(self, name) is not None)
+
+
+def by_process(name: str) -> str:
+    """How the kernel's limits of a process hold this limit; "" where they do not. Nothing of theirs binds root."""
+    if os.getuid() == 0 or name not in ("memory", "processes"):
+        return ""
+    if name == "memory":
+        return "rlimit, of each process"
+    found = re.match(r"(\d+)\.(\d+)", platform.release())
+    return "rlimit" if found and (int(found[1]), int(found[2])) >= PER_NAMESPACE else ""
+
+
+def limit_process(pid: int, limits: Resources, group: Group | None) -> None:
+    """Set on process 1 of a sandbox what everything it starts inherits: what no group holds, and the largest file."""
+    wanted = {resource.RLIMIT_FSIZE: limits.disk}
+    if group is None:
+        wanted |= {resource.RLIMIT_DATA: limits.memory, resource.RLIMIT_NPROC: limits.processes}
+    for which, value in wanted.items():
+        if value is not None:
+            resource.prlimit(pid, which, (value, value))
+
+
+class DiskWatch:
+    """Adds up what some folders hold. A large tree is looked at less often, so that looking stays cheap."""
+
+    def __init__(self, folders: Sequence[Path], limit: int) -> None:
+        self._folders, self._limit = folders, limit
+        self._next = 0.0
+
+    def __call__(self) -> tuple[str, ...]:
+        began = time.monotonic()
+        if began < self._next:
+            return ()
+        total = sum(held_by(folder) for folder in self._folders)
+        now = time.monotonic()
+        self._next = now + (now - began) * WALKING
+        return ("disk",) if total > self._limit else ()
+
+
+def held_by(folder: Path) -> int:
+    """Bytes that a tree takes up on disk; no link is followed, and what vanishes meanwhile is nothing."""
+    total, waiting, seen = 0, [str(folder)], set[tuple[int, int]]()
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    status = entry.stat(follow_symlinks=False)
+                    if status.st_nlink > 1 and not entry.is_dir(follow_symlinks=False):
+                        if (status.st_dev, status.st_ino) in seen:
+                            continue
+                        seen.add((status.st_dev, status.st_ino))
+                    total += status.st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue
+    return total
+
+
+class Guard:
+    """What is asked while a command of a trial runs, and after it."""
+
+    def __init__(self, group: Group | None = None, disk: DiskWatch | None = None) -> None:
+        self.group, self.watch = group, disk
+
+    def told(self, done: Done) -> Done:
+        """Name the limits that were reached beside the one the command was stopped for."""
+        reached = self.group.reached() if self.group else ()
+        return replace(done, over=(*done.over, *reached)) if reached else done
+
+    def close(self) -> None:
+        if self.group is not None:
+            self.group.close()

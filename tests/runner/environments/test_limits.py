@@ -1,0 +1,127 @@
+"""Limits of memory, processes and disk hold, are told when they are reached, and harm nothing beside the trial."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runner.environments import cgroups, limits, sandbox
+from runner.environments.base import KeptSession, Needs
+from runner.environments.limits import Resources, held_by
+from runner.errors import EnvironmentRefused
+from runner.processes import Done
+from runner.worlds.places import Place
+
+Opener = Callable[..., KeptSession]
+MB = 1 << 20
+UNUSABLE = sandbox.unusable()
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(bool(UNUSABLE), reason=f"The sandbox cannot be tested here: {UNUSABLE}"),
+]
+HUNGRY = f"{sys.executable} -I -S -c 'x = bytearray(400 * 2**20)' && echo had it"
+
+
+def run(session: KeptSession, place: Place, line: str, timeout: float = 20) -> tuple[Done, str]:
+    out = place.out / "o"
+    done = session.exec(["sh", "-c", line], env={}, stdout=out, stderr=out, timeout=timeout)
+    return done, out.read_text(errors="replace")
+
+
+def test_more_memory_than_allowed_is_not_had_and_the_sandbox_lives_on(opener: Opener, place: Place) -> None:
+    session = opener("sandbox", Needs(limits=Resources(memory=64 * MB)))
+    done, told = run(session, place, HUNGRY)
+    assert "had it" not in told
+    assert not done.ok
+    assert done.over == (("memory",) if cgroups.parents() else ())
+    assert run(session, place, "echo there")[0].over == ()
+    assert run(session, place, "echo there")[1] == "there\n"
+
+
+def test_a_fork_bomb_ends_with_its_trial_and_leaves_room_for_what_comes_after(opener: Opener, place: Place) -> None:
+    session = opener("sandbox", Needs(limits=Resources(processes=20)))
+    bomb = "b() { b | b & }; b; sleep 0.2"
+    done, _ = run(session, place, bomb, timeout=1)
+    assert done.over == (("processes",) if cgroups.parents() else ())
+    assert run(session, place, "echo there")[1] == "there\n"
+    assert int(run(session, place, "ls -d /proc/[0-9]* | wc -l")[1]) <= 22
+    session.close()
+    assert not [path for path in cgroups.left_behind() if place.root.name in path.name]
+
+
+def test_a_full_disk_is_the_trials_own(opener: Opener, place: Place) -> None:
+    session = opener("sandbox", Needs(limits=Resources(disk=8 * MB)))
+    for folder in ("/tmp", "$HOME"):
+        told = run(session, place, f"for i in 1 2 3; do head -c 4194304 /dev/zero > {folder}/$i || echo full; done")[1]
+        assert "full" in told
+    assert not run(session, place, "head -c 9000000 /dev/zero > big")[0].ok, "no file is larger than the limit"
+    endless = "rm big; i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); sleep 0.01; done"
+    done, _ = run(session, place, f"({endless}) & wait")
+    assert (done.over, done.timed_out, done.exit_code) == (("disk",), False, None)
+    size = held_by(place.world)
+    assert run(session, place, "rm f*; echo there")[1] == "there\n"
+    assert held_by(place.world) < size, "what wrote it was ended, the background too"
+
+
+def test_files_in_a_limited_home_are_seen_from_this_machine(opener: Opener, place: Place) -> None:
+    session = opener("sandbox", Needs(limits=Resources(disk=8 * MB)))
+    run(session, place, "echo hi > ~/said; echo ho > /tmp/said")
+    assert (session.home / "said").read_text() == "hi\n"
+    found = session.get("/tmp/said", place.out, 100)
+    assert found.base.joinpath(*found.steps).read_text() == "ho\n"
+    (session.home / "config").write_text("mine")
+    assert run(session, place, f"cat {session.host_to_inside(session.home / 'config')}")[1] == "mine"
+
+
+def test_each_limit_names_what_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = Needs(limits=Resources(memory=MB, processes=5, disk=MB))
+    held = sandbox.ENVIRONMENT.holding(every)
+    assert {"memory", "processes", "disk"} <= set(held)
+    monkeypatch.setattr(sandbox, "parents", lambda: None)
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    assert "root is bound by a control group alone" in sandbox.ENVIRONMENT.refusal(every)
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    monkeypatch.setattr(limits.platform, "release", lambda: "6.1.0-13-amd64")
+    assert sandbox.ENVIRONMENT.refusal(every) == ""
+    assert sandbox.ENVIRONMENT.holding(every)["memory"] == "rlimit, of each process"
+    monkeypatch.setattr(limits.platform, "release", lambda: "5.10.0")
+    assert "from version 5.14 on" in sandbox.ENVIRONMENT.refusal(every)
+    monkeypatch.setattr(sandbox, "knows_sizes", lambda: False)
+    assert "bubblewrap 0.7" in sandbox.ENVIRONMENT.refusal(Needs(limits=Resources(disk=MB)))
+
+
+@pytest.mark.skipif(cgroups.parents() is None, reason="No control group can be made here.")
+def test_a_group_whose_runner_is_gone_is_found_and_removed() -> None:
+    found = cgroups.parents()
+    assert found is not None
+    own = cgroups.Group.made(found, "own", None, 10)
+    stale = [folder / "benchsite-4194304-1-stale" for folder in dict.fromkeys(found.folders.values())]
+    try:
+        for folder in stale:
+            folder.mkdir()
+        left = cgroups.left_behind()
+        assert set(stale) <= set(left)
+        assert not set(own.places) & set(left)
+        for folder in stale:
+            cgroups.remove(folder)
+        assert not [folder for folder in stale if folder.exists()]
+    finally:
+        own.close()
+
+
+def test_an_environment_without_limits_refuses_them(opener: Opener) -> None:
+    with pytest.raises(EnvironmentRefused, match="cannot limit memory and disk"):
+        opener("local", Needs(limits=Resources(memory=MB, disk=MB)))
+
+
+def test_holes_and_hard_links_count_once(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 100_000)
+    before = held_by(tmp_path)
+    os.link(tmp_path / "a", tmp_path / "b")
+    with (tmp_path / "hole").open("wb") as file:
+        file.truncate(1 << 30)
+    assert 100_000 <= before <= held_by(tmp_path) < before + 50_000
