@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import steps
 from .define import define_bench
 from .definition import (
+    Artifact,
     Budget,
     Capture,
     Cli,
@@ -19,6 +20,7 @@ from .definition import (
     Python,
     Scripted,
     Timeouts,
+    Transfer,
     Workspace,
 )
 from .steps import crash, delete, loop, patch, say, sleep, usage, write
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from .trying import rerun, try_scenario
 
 __all__ = [
+    "Artifact",
     "Budget",
     "Capture",
     "Cli",
@@ -45,6 +48,7 @@ __all__ = [
     "Scripted",
     "Selection",
     "Timeouts",
+    "Transfer",
     "Workspace",
     "bench",
     "changes_of",

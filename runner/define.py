@@ -27,6 +27,7 @@ from .definition import (
     Python,
     Scripted,
     Timeouts,
+    Transfer,
     Workspace,
     parse_size,
 )
@@ -65,6 +66,7 @@ def define_bench(
     network: Network = Network(),  # noqa: B008
     evaluation: Mode = "reuse",
     save_artifacts: bool = True,
+    transfer: Transfer = Transfer(),  # noqa: B008
     setup: Callable[..., None] | None = None,
     judge: Judge | None = None,
     tests: str = "tests/**/bench_*.py",
@@ -92,6 +94,7 @@ def define_bench(
         network=network,
         evaluation=evaluation,
         save_artifacts=save_artifacts,
+        transfer=transfer,
         setup=setup,
         judge=judge,
         tests=tests,
@@ -176,6 +179,18 @@ def _check_numbers(bench: Bench) -> None:
             raise _Refused(f"Timeouts({part}={seconds!r}) is not a number of seconds above 0.")
     parse_money(bench.budget.trial)
     parse_money(bench.budget.total)
+    _check_transfer(bench.transfer)
+
+
+def _check_transfer(transfer: Transfer) -> None:
+    if not isinstance(transfer, Transfer):
+        raise _Refused(f"transfer={transfer!r} is not Transfer(max_bytes=, max_files=, timeout=).")
+    if parse_size(transfer.max_bytes) < 1:
+        raise _Refused(f"Transfer(max_bytes={transfer.max_bytes!r}) is below 1.")
+    if type(transfer.max_files) is not int or transfer.max_files < 1:
+        raise _Refused(f"Transfer(max_files={transfer.max_files!r}) is not a whole number of at least 1.")
+    if not isinstance(transfer.timeout, int | float) or not 0 < transfer.timeout < math.inf:
+        raise _Refused(f"Transfer(timeout={transfer.timeout!r}) is not a number of seconds above 0.")
 
 
 def _check_choices(bench: Bench) -> None:

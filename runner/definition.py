@@ -83,6 +83,24 @@ class Collect:
 
 
 @dataclass(frozen=True)
+class Artifact:
+    """A file or folder to collect, by its path in the environment. `exclude` holds .gitignore rules for what lies below
+    a folder."""
+
+    path: str
+    exclude: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What may be carried out of a trial's environment, all declared paths together, and the seconds it may take."""
+
+    max_bytes: int | str = "64 MiB"
+    max_files: int = 2000
+    timeout: float = 600
+
+
+@dataclass(frozen=True)
 class Command:
     """Any program. The template is split by shlex and filled per argument, never by a shell: {prompt_file}, {prompt},
     {model}, {workspace}, {python} and every axis name. Without {prompt} or {prompt_file} the prompt comes by stdin."""
@@ -152,6 +170,7 @@ class Bench:
     network: Network
     evaluation: Mode
     save_artifacts: bool
+    transfer: Transfer
     setup: Callable[..., None] | None
     judge: Judge | None
     tests: str

@@ -25,7 +25,7 @@ def definition_hashes(
         **{name: sealed.parts[name] for name in ("template", "fixtures", "code", "setup")},
         "suite": digest(bench.suite),
         "capture": digest(_capture(bench)),
-        "evaluation": digest({"mode": bench.evaluation, "save_artifacts": bench.save_artifacts}),
+        "evaluation": digest(_evaluation(bench)),
         "limits": digest({"timeouts": asdict(bench.timeouts), "budget": parse_money(bench.budget.trial)}),
         "judge": digest(asdict(bench.judge) if bench.judge else None),
         "environment": digest(image),
@@ -63,6 +63,11 @@ def _without_others(file: Path, function: str) -> str:
 
 def _is_other(node: ast.stmt, function: str) -> bool:
     return isinstance(node, _FUNCTION) and node.name.startswith("bench_") and node.name != function
+
+
+def _evaluation(bench: Bench) -> dict[str, Any]:
+    transfer = {**asdict(bench.transfer), "max_bytes": parse_size(bench.transfer.max_bytes)}
+    return {"mode": bench.evaluation, "save_artifacts": bench.save_artifacts, "transfer": transfer}
 
 
 def _capture(bench: Bench) -> dict[str, Any] | None:

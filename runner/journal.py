@@ -39,6 +39,8 @@ EVENT_TYPES: dict[str, tuple[str, ...]] = {
     "artifact": ("trial", "attempt", "name", "kind", "media", "blob", "size"),
     "issue": ("trial", "attempt", "severity", "phase", "code", "sentence", "detail"),
     "changes": ("trial", "attempt", "stage", "blob", "counts"),  # stage: agent | evaluation
+    "collected": ("trial", "attempt", "entries"),  # what became of each declared path (runner.collected)
+    "checkpoint": ("trial", "attempt", "blob"),  # from here on the evaluation alone can be repeated
     "kept": ("trial", "attempt", "path", "blob", "files", "size"),
     "trial.finished": (
         "trial", "attempt", "state", "outcome", "fault", "phase", "reason", "seconds", "flags", "usage", "headline",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from .collected import Collected, digests_of
 from .faults import COMPLETE
 from .manifest import Manifest, PlannedTrial
 
@@ -145,6 +146,9 @@ class Attempt:
     issues: tuple[Issue, ...] = ()
     guards: tuple[Guard, ...] = ()
     changes: dict[str, ChangeRecord] = field(default_factory=dict)
+    collected: tuple[Collected, ...] = ()
+    checkpoint: str | None = None
+    """Blob (benchsite/checkpoint/1) of what its evaluation started from."""
     kept: Kept | None = None
     usage: Usage = Usage()
     flags: tuple[str, ...] = ()
@@ -156,6 +160,9 @@ class Attempt:
             yield from (digest for digest in dict.fromkeys(digests) if digest)
         yield from (artifact.blob for artifact in self.artifacts)
         yield from (record.blob for record in self.changes.values())
+        yield from digests_of(self.collected)
+        if self.checkpoint:
+            yield self.checkpoint
         if self.kept:
             yield self.kept.blob
 

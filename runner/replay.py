@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .blobs import is_digest
+from .collected import Collected
 from .errors import JournalError
 from .faults import ENDED, OUTCOMES
 from .journal import MANIFEST, Event, read_events
@@ -211,6 +213,16 @@ def _changes(attempt: Fields, event: Event) -> None:
     attempt["changes"][event["stage"]] = ChangeRecord(event["stage"], event["blob"], event["counts"])
 
 
+def _collected(attempt: Fields, event: Event) -> None:
+    attempt["collected"] = tuple(map(Collected.from_json, event["entries"]))
+
+
+def _checkpoint(attempt: Fields, event: Event) -> None:
+    if not is_digest(event["blob"]):
+        raise ValueError(f"{str(event['blob'])[:80]!r} is no digest")
+    attempt["checkpoint"] = event["blob"]
+
+
 def _kept(attempt: Fields, event: Event) -> None:
     attempt["kept"] = Kept(event["path"], event["blob"], event["files"], event["size"])
 
@@ -238,6 +250,8 @@ _STEPS = {
     "artifact": _artifact,
     "issue": _issue,
     "changes": _changes,
+    "collected": _collected,
+    "checkpoint": _checkpoint,
     "kept": _kept,
     "trial.finished": _finished,
 }

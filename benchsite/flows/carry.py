@@ -8,6 +8,7 @@ from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.artifacts.store import store
 from benchsite.runs.models import Run
 from runner.blobs import BlobStore, is_digest
+from runner.collected import digests_of
 from runner.errors import BundleError, JournalError
 from runner.exchange.references import nested_references
 from runner.manifest import Manifest
@@ -42,6 +43,7 @@ def of_attempts(attempts: Iterable[Attempt]) -> Kinds:
             kinds[record.blob] = "changes"
         if attempt.kept:
             kinds[attempt.kept.blob] = "entries"
+        kinds.update(dict.fromkeys(digests_of(attempt.collected), "entries"))
     return kinds
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from runner.blobs import BlobStore, is_digest
+from runner.collected import digests_of
 from runner.errors import BundleError
 from runner.manifest import Manifest
 from runner.replay import Attempt
@@ -40,6 +41,7 @@ def _all(manifest: Manifest, attempts: Iterable[Attempt]) -> Iterator[tuple[str,
         records.update({record: "changes" for request in attempt.requests for record in request.records()})
         if attempt.kept:
             records[attempt.kept.blob] = "entries"
+        records.update(dict.fromkeys(digests_of(attempt.collected), "entries"))
         yield from records.items()
         yield from ((digest, "") for digest in attempt.blobs() if digest not in records)
 

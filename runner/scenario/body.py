@@ -7,6 +7,7 @@ import random
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from .agent import AgentHandle
 from .auditing import audit
 from .debugging import debugged
 from .evaluation import Evaluation
+from .fresh import open_fresh
 from .live import Emit, LiveTrial, Setting, trace_of
 from .outputs import redacted
 from .plugin import Items
@@ -124,7 +126,8 @@ def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
     agent = subject.agent
     trial.agent = AgentHandle(trial, stage, agent) if work is None else RecordedAgent(trial, stage, agent, work)
     trial.work = work
-    trial.evaluation = Evaluation(trial, stage, trial.setting.plan)
+    opener = partial(open_fresh, warm, subject, trial, place.root)
+    trial.evaluation = Evaluation(trial, stage, trial.setting.plan, opener)
     return stage
 
 

@@ -1,43 +1,64 @@
-"""Evaluation: collect what was declared, then grade. `none` closes the agent's environment first, `reuse` keeps it."""
+"""Evaluation: collect what was declared, then grade. `none` closes the agent's environment first, `reuse` keeps it,
+`fresh` closes it and opens another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.errors import RunnerError
+from runner.collected import Collected
+from runner.environments.base import Session
+from runner.plans import FIXTURES, names_fixtures
+from runner.worlds.copying import copy_world
 
-from .carrying import CollectedPath, TooMuch, carry
+from .carrying import carry, read_bounded
+from .commands import OUTPUT_LIMIT, Execution
+from .shelved import CollectedPath, shelf
 
 if TYPE_CHECKING:
+    from runner.worlds.places import Place
+
+    from .fresh import FreshStage
     from .live import LiveTrial
     from .stage import Stage
+    from .stops import TrialFault
 
-OUTPUT_LIMIT = 8 << 20
+OpenFresh = Callable[[tuple[Collected, ...]], "FreshStage"]
 
 
-@dataclass(frozen=True)
-class Execution:
-    """How a command of the verifier ended. Output beyond 8 MiB a stream is left out."""
+class Ground(Protocol):
+    """Where a verifier works: the agent's own stage, or a fresh one."""
 
-    exit_code: int | None
-    timed_out: bool
-    stdout: str
-    stderr: str
-    seconds: float
+    @property
+    def session(self) -> Session: ...
+    @property
+    def place(self) -> Place: ...
+    def touch(self) -> None: ...
+    def command(self, name: str, argv: list[str], **how: Any) -> Execution: ...
 
 
 class EvaluationEnvironment:
-    """The environment the verifier works in. Paths are the environment's own."""
+    """The environment the verifier works in. Paths are the environment's own; `fixtures` is where it sees them."""
 
-    def __init__(self, trial: LiveTrial, stage: Stage) -> None:
-        self._trial, self._stage, self._number = trial, stage, 0
+    def __init__(self, trial: LiveTrial, ground: Ground, fixtures: str) -> None:
+        self._trial, self._ground, self._fixtures, self._number = trial, ground, fixtures, 0
 
     @property
     def workspace(self) -> str:
-        return self._stage.session.agent_path
+        return self._ground.session.agent_path
+
+    @property
+    def fixtures(self) -> str:
+        if self._fixtures and self._trial.fixtures.is_dir():
+            return self._fixtures
+        if not self._fixtures:
+            raise RuntimeError(
+                "The fixtures are not shown here: processes that the agent left could read them. Use mode fresh, "
+                "declare fixtures=True in the mark, or read them with bench.fixtures."
+            )
+        raise RuntimeError("The bench has no folder fixtures/.")
 
     def exec(
         self,
@@ -50,23 +71,40 @@ class EvaluationEnvironment:
     ) -> Execution:
         if isinstance(argv, str):
             raise TypeError("exec takes a list of arguments; for a shell write ['sh', '-c', command].")
+        if any(names_fixtures(str(word)) for word in argv) and self.fixtures != FIXTURES:
+            raise RuntimeError(f"There is no {FIXTURES} in this environment; write env.fixtures, which says where.")
         self._number += 1
-        return self._stage.command(
-            f"exec-{self._number}", [*argv], timeout=self._trial.remaining(timeout), env=env, cwd=cwd, stdin=stdin
-        )
+        limit = self._trial.remaining(timeout)
+        return self._ground.command(f"exec-{self._number}", [*argv], timeout=limit, env=env, cwd=cwd, stdin=stdin)
+
+    def read(self, path: str) -> str:
+        """Give the text of a file, by its path in the environment; FileNotFoundError where there is none."""
+        got = self._ground.place.root / f"read-{self._number}"
+        lies = self._ground.session.get(path, got, OUTPUT_LIMIT)
+        return read_bounded(lies, OUTPUT_LIMIT, path).decode("utf-8", "surrogateescape")
+
+    def put(self, source: Path | str, path: str) -> None:
+        """Put a file or folder of the bench at a path of the environment; what stood there is replaced."""
+        self._ground.touch()
+        self._ground.session.put(Path(source), path)
 
 
 class Evaluation:
     """Called once, as `with evaluation() as env:`; None in mode none."""
 
-    def __init__(self, trial: LiveTrial, stage: Stage, plan: Mapping[str, Any]) -> None:
-        self._trial, self._stage, self._plan = trial, stage, plan
-        self._entered = False
+    def __init__(self, trial: LiveTrial, stage: Stage, plan: Mapping[str, Any], open_fresh: OpenFresh) -> None:
+        self._trial, self._stage, self._plan, self._open_fresh = trial, stage, plan, open_fresh
+        self.entered = False
         self._artifacts: dict[str, CollectedPath] | None = None
 
     @property
     def mode(self) -> str:
         return str(self._plan.get("mode", "reuse"))
+
+    @property
+    def left_out(self) -> bool:
+        """Was it never entered, though the plan promises what only it can do?"""
+        return not self.entered and (self.mode != "reuse" or bool(self._plan.get("artifacts")))
 
     @property
     def artifacts(self) -> Mapping[str, CollectedPath]:
@@ -77,26 +115,73 @@ class Evaluation:
 
     @contextmanager
     def __call__(self) -> Iterator[EvaluationEnvironment | None]:
-        if self._entered:
+        if self.entered:
             raise RuntimeError("evaluation() can be entered once per trial.")
-        self._entered = True
-        trial, stage = self._trial, self._stage
-        trial.enter("collect")
-        self._collect()
-        self._artifacts = self._carry()
-        trial.enter("evaluation")
-        if self.mode == "fresh":
-            raise trial.fail("environment", "This version cannot evaluate in mode 'fresh'; use reuse or none.")
-        if self.mode == "none":
-            stage.close("in evaluation mode none the agent's environment is closed before grading")
-            yield None
-            return
-        try:
-            yield EvaluationEnvironment(trial, stage)
-        finally:
-            stage.close("the evaluation has closed the environment")
+        self.entered = True
+        self._trial.enter("collect")
+        entries = self._collected()
+        self._artifacts = shelf(entries, self._trial.setting.blobs)
+        opened = {"none": self._in_none, "reuse": self._in_reuse, "fresh": self._in_fresh}[self.mode]
+        with opened(entries) as env:
+            yield env
 
-    def _collect(self) -> None:
+    @contextmanager
+    def _in_none(self, entries: tuple[Collected, ...]) -> Iterator[None]:
+        self._stage.close("in evaluation mode none the agent's environment is closed before grading")
+        self._trial.enter("evaluation")
+        yield None
+
+    @contextmanager
+    def _in_reuse(self, entries: tuple[Collected, ...]) -> Iterator[EvaluationEnvironment]:
+        try:
+            fixtures = self._shown_fixtures()
+            self._trial.enter("evaluation")
+            yield EvaluationEnvironment(self._trial, self._stage, fixtures)
+        finally:
+            self._stage.close("the evaluation has closed the environment")
+
+    @contextmanager
+    def _in_fresh(self, entries: tuple[Collected, ...]) -> Iterator[EvaluationEnvironment]:
+        self._stage.close("in evaluation mode fresh the agent's environment is closed before grading")
+        fresh = self._open_fresh(entries)
+        try:
+            self._trial.enter("evaluation")
+            yield EvaluationEnvironment(self._trial, fresh, FIXTURES)
+        finally:
+            fresh.close("the evaluation has closed the environment")
+
+    def _shown_fixtures(self) -> str:
+        """Where the scenario declares it, the fixtures appear in the agent's environment now that it has ended."""
+        sealed = self._trial.fixtures
+        if self._plan.get("fixtures") != "declared" or not sealed.is_dir():
+            return ""
+        if self._plan.get("isolation") == "none":
+            return str(sealed)
+        copy_world(sealed, self._stage.place.root / "fixtures")
+        return FIXTURES
+
+    def _collected(self) -> tuple[Collected, ...]:
+        """Run the commands, then carry the paths out. After a command that failed they are carried as evidence."""
+        failed = self._failed_command()
+        if not self._plan.get("artifacts"):
+            if failed is not None:
+                raise failed
+            return ()
+        self._stage.touch()
+        entries = carry(self._trial, self._stage, self._plan)
+        self._trial.emit("collected", entries=[entry.to_json() for entry in entries])
+        if failed is not None:
+            raise failed
+        self._refuse_half(entries)
+        return entries
+
+    def _refuse_half(self, entries: tuple[Collected, ...]) -> None:
+        for entry in entries:
+            if entry.status == "failed":
+                said = f"The declared path {entry.path} could not be carried out: {entry.reason}."
+                raise self._trial.fail("transport", said)
+
+    def _failed_command(self) -> TrialFault | None:
         for number, row in enumerate(self._plan.get("collect", ()), 1):
             name, timeout = f"collect-{number}", float(row.get("timeout", 60))
             done = self._stage.command(name, ["sh", "-c", row["command"]], timeout=self._trial.remaining(timeout))
@@ -106,20 +191,11 @@ class Evaluation:
             self._diagnose(name, done)
             how = f"ran longer than {timeout:g} s" if done.timed_out else f"ended with exit code {done.exit_code}"
             tail = (done.stderr or done.stdout)[-4000:]
-            raise self._trial.fail("collect", f"The collect command {row['command']!r} {how}.", tail)
+            return self._trial.fail("collect", f"The collect command {row['command']!r} {how}.", tail)
+        return None
 
     def _diagnose(self, name: str, done: Execution) -> None:
         text = f"{done.stdout}\n{done.stderr}".strip()
         if text:
             data = text.encode("utf-8", "surrogateescape")
             self._trial.attach(f"{name}.log", data, media="text/plain; charset=utf-8", kind="log")
-
-    def _carry(self) -> dict[str, CollectedPath]:
-        paths, limits = self._plan.get("artifacts", ()), self._plan.get("limits", {})
-        if not paths:
-            return {}
-        self._stage.touch()
-        try:
-            return carry(self._trial, self._stage.places(), paths, limits)
-        except (TooMuch, OSError, RunnerError) as error:
-            raise self._trial.fail("transport", f"The declared paths could not be carried out: {error}") from error

@@ -145,7 +145,7 @@ class LiveTrial:
         if len(content) > ATTACH_LIMIT:
             raise ValueError(f"The artifact {name!r} is larger than {ATTACH_LIMIT >> 20} MiB.")
         kind = kind or ("diff" if content.startswith(b"diff --git ") else "attachment")
-        media = media or _media(content, kind)
+        media = media or media_of(content, kind)
         content = self.redactor.strike(content)
         self.emit("artifact", name=name, kind=kind, media=media, blob=self.store(content), size=len(content))
 
@@ -198,6 +198,8 @@ class LiveTrial:
         missing = [key for key, measure in self.measures.items() if measure.required and key not in self.observed]
         if self.verdict is None and missing:
             self.fail("required", f"The required measure {missing[0]!r} was not observed.")
+        if self.verdict is None and hasattr(self, "evaluation") and self.evaluation.left_out:
+            self.fail("evaluation", f"The scenario has mode {self.evaluation.mode!r} and never entered `evaluation()`.")
         return self.verdict or Verdict("scored")
 
     def outcome(self) -> tuple[str | None, float | None]:
@@ -217,7 +219,7 @@ class LiveTrial:
         return text.replace(f"{self.setting.sealed}/", "")
 
 
-def _media(content: bytes, kind: str) -> str:
+def media_of(content: bytes, kind: str) -> str:
     if kind == "diff":
         return "text/x-diff"
     try:

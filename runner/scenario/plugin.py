@@ -65,7 +65,7 @@ class Gathered:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "scenario(id): pins the scenario's id, whatever its file is called")
-    config.addinivalue_line("markers", "evaluation(mode, artifacts=, collect=): how this scenario is evaluated")
+    config.addinivalue_line("markers", "evaluation(mode, artifacts=, collect=, fixtures=): how it is evaluated")
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from runner.definition import MODES, Collect
+from runner.definition import MODES, Artifact, Collect
+from runner.plans import artifact_row
 
 from .collecting import CollectedCase, Complaint
 
@@ -102,9 +103,9 @@ def _evaluation(item: pytest.Function) -> dict[str, Any] | None:
     mark = item.get_closest_marker("evaluation")
     if mark is None:
         return None
-    unknown = set(mark.kwargs) - {"mode", "artifacts", "collect"}
+    unknown = set(mark.kwargs) - {"mode", "artifacts", "collect", "fixtures"}
     if unknown or len(mark.args) > 1:
-        raise ValueError("takes a mode, artifacts= and collect=, nothing else")
+        raise ValueError("takes a mode, artifacts=, collect= and fixtures=, nothing else")
     mode = mark.args[0] if mark.args else mark.kwargs.get("mode")
     if mode is not None and mode not in MODES:
         raise ValueError(f"names the mode {mode!r}; it must be one of {', '.join(MODES)}")
@@ -112,22 +113,39 @@ def _evaluation(item: pytest.Function) -> dict[str, Any] | None:
     if "artifacts" in mark.kwargs:
         found["artifacts"] = _paths(mark.kwargs["artifacts"])
     if "collect" in mark.kwargs:
-        found["collect"] = [_command(row) for row in mark.kwargs["collect"]]
+        found["collect"] = _commands(mark.kwargs["collect"])
+    if "fixtures" in mark.kwargs:
+        found["fixtures"] = _yes_or_no(mark.kwargs["fixtures"])
     return found
 
 
-def _paths(value: Any) -> list[str]:
-    if isinstance(value, str) or not all(isinstance(path, str) for path in value):
-        raise ValueError("must give artifacts as a list of paths")
-    return list(value)
+def _paths(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list | tuple) or not all(isinstance(path, str | Artifact) for path in value):
+        raise ValueError("must give artifacts as a list of paths, or of Artifact('path', exclude=[...])")
+    rows = [artifact_row(path) for path in value]
+    if any(isinstance(one.exclude, str) for one in value if isinstance(one, Artifact)):
+        raise ValueError("must give exclude as a list of .gitignore rules, not one text")
+    return rows
+
+
+def _commands(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list | tuple):
+        raise ValueError("must give collect as a list of Collect('command', timeout=seconds)")
+    return [_command(row) for row in value]
 
 
 def _command(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         value = Collect(value)
-    if not isinstance(value, Collect) or not value.command.strip() or value.timeout <= 0:
+    if not isinstance(value, Collect) or not value.command.strip() or not value.timeout > 0:
         raise ValueError("must give collect as a list of Collect('command', timeout=seconds)")
     return {"command": value.command, "timeout": value.timeout}
+
+
+def _yes_or_no(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must give fixtures as True or False")
+    return value
 
 
 def _shown(value: Any) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from runner.environments.base import Session
+from runner.environments.base import WORKSPACE, Session
 from runner.errors import RunnerError
 from runner.reaching import Roots
 from runner.worlds.baseline import Baseline
@@ -18,14 +17,11 @@ from runner.worlds.patch import git_patch
 from runner.worlds.places import Place
 from runner.worlds.suite import SuiteRun, run_suite
 
+from .commands import Execution, execute
 from .composing import compose
-from .evaluation import OUTPUT_LIMIT, Execution
-from .outputs import bounded
 
 if TYPE_CHECKING:
     from .live import LiveTrial
-
-WORKSPACE = "/workspace"
 
 
 @dataclass(frozen=True)
@@ -111,46 +107,10 @@ class Stage:
         except (RunnerError, OSError) as error:
             raise self.trial.fail("environment", f"The environment failed while the suite ran: {error}") from error
 
-    def command(
-        self,
-        name: str,
-        argv: list[str],
-        *,
-        timeout: float,
-        env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
-        stdin: str | bytes | None = None,
-    ) -> Execution:
-        """Run a command of the bench in the environment; a broken environment ends the trial."""
+    def command(self, name: str, argv: list[str], **how: Any) -> Execution:
+        """Run a command of the bench in the agent's environment."""
         self.touch()
-        out, err = (self.place.out / f"{name}.{stream}" for stream in ("stdout", "stderr"))
-        try:
-            done = self.session.exec(
-                argv,
-                env=dict(env or {}),
-                stdin=self._given(name, stdin),
-                stdout=out,
-                stderr=err,
-                cwd=cwd,
-                timeout=timeout,
-            )
-        except (RunnerError, OSError) as error:
-            raise self.trial.fail("environment", f"The environment failed: {error}") from error
-        return Execution(done.exit_code, done.timed_out, _text(out), _text(err), done.seconds)
-
-    def _given(self, name: str, stdin: str | bytes | None) -> Path | None:
-        if stdin is None:
-            return None
-        file = self.place.out / f"{name}.stdin"
-        file.write_bytes(stdin if isinstance(stdin, bytes) else stdin.encode("utf-8", "surrogateescape"))
-        return file
-
-    def places(self) -> list[tuple[str, Path]]:
-        """The folders of the trial as the environment names them; /workspace means the world everywhere."""
-        own = [
-            (self._session.host_to_inside(path), path) for path in (self.place.world, self.place.home, self.place.tmp)
-        ]
-        return [*own, (WORKSPACE, self.place.world)]
+        return execute(self.trial, self.session, self.place.out, name, argv, **how)
 
     def roots(self, programs: tuple[Path, ...], hidden: tuple[Path, ...]) -> Roots:
         """Say what the agent may reach, as its own commands name it."""
@@ -173,10 +133,3 @@ class Stage:
         later = capture(self.place.world, self._left, setting.blobs, setting.rules)
         if later.changes:
             self.trial.emit("changes", stage="evaluation", blob=later.store(setting.blobs), counts=later.counts())
-
-
-def _text(file: Path) -> str:
-    try:
-        return bounded(file, file.stat().st_size, OUTPUT_LIMIT).decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""

@@ -180,7 +180,17 @@ def bench_it(agent{more}):
             "",
             "bench_it is evaluated in mode 'none' (chosen by the scenario) but has no parameter `evaluation`",
         ),
-        ('"fresh"', ", evaluation", "in mode 'fresh', which this version cannot give"),
+        ('"fresh"', ", evaluation", "'local' has no clean place: it is this machine itself; use the sandbox"),
+        ('"fresh"', "", "in mode 'fresh' (chosen by the scenario) but has no parameter `evaluation`"),
+        ('collect=["true"]', "", "declares collect commands but has no parameter `evaluation`"),
+        ('collect=["cat /fixtures/x"]', ", evaluation", "names /fixtures in the collect command 'cat /fixtures/x'"),
+        ('artifacts=["/fixtures/x"]', ", evaluation", "but fixtures are never the agent's to hand in"),
+        ('artifacts=["/etc/passwd"]', ", evaluation", "cannot carry out; it can carry what lies below /workspace"),
+        ('artifacts=["/workspace/a"] * 2', ", evaluation", "declares the artifact '/workspace/a' twice"),
+        ('"none", fixtures=True', ", evaluation", "in mode 'none' no environment is open"),
+        ('"reuse", fixtures=1', ", evaluation", "must give fixtures as True or False"),
+        ('artifacts="/workspace/a"', ", evaluation", "must give artifacts as a list of paths"),
+        ('collect=[Collect("true", timeout=0)]', ", evaluation", "must give collect as a list of Collect"),
         ('artifacts=["out.txt"]', ", evaluation", "the artifact 'out.txt', which is not absolute"),
         ('artifacts=["/workspace/../etc"]', ", evaluation", "which is not normalised; write '/etc'"),
         ('artifacts=["/workspace/out"]', "", "declares artifacts but has no parameter `evaluation`"),
@@ -210,7 +220,8 @@ def test_request_goes_before_mark_before_bench(tmp_path: Path) -> None:
         (plan,) = found.manifest.plans
         assert (plan["mode"], plan["source"]) == ("none", source)
         assert plan["collect"] == [{"command": "true", "timeout": 5}]
-        assert plan["artifacts"] == ["/workspace/b" if source == "request" else "/workspace/a"]
+        path = "/workspace/b" if source == "request" else "/workspace/a"
+        assert plan["artifacts"] == [{"path": path, "exclude": []}]
     assert "has no parameter `evaluation`" in refused(tmp_path, evaluation="none")
     assert "evaluation='twice' is not one of" in refused(tmp_path, evaluation="twice")
 

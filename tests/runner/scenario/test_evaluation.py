@@ -53,13 +53,14 @@ SCENARIOS = """
         except Exception:
             observe("resolved", True)
 
-    @pytest.mark.evaluation("reuse", collect=[Collect("sleep 60", timeout=0.3)])
+    @pytest.mark.evaluation("reuse", artifacts=["/workspace/done.txt"], collect=[Collect("sleep 60", timeout=0.3)])
     def bench_collect_hangs(workspace, agent, evaluation):
         agent.request("go")
         with evaluation() as env:
             observe("resolved", True)
 
-    @pytest.mark.evaluation("none", artifacts=["/workspace/link"], collect=[Collect("ln -s /etc/passwd link")])
+    @pytest.mark.evaluation("none", artifacts=["/workspace/done.txt", "/workspace/link", "/workspace/readme.txt"],
+                            collect=[Collect("ln -s /etc/passwd link")])
     def bench_link_refused(workspace, agent, evaluation):
         agent.request("go")
         with evaluation():
@@ -68,6 +69,24 @@ SCENARIOS = """
     @pytest.mark.evaluation("none", artifacts=["/workspace/many"],
                             collect=[Collect("mkdir many && cd many && seq 1 2100 | xargs touch")])
     def bench_too_many(workspace, agent, evaluation):
+        agent.request("go")
+        with evaluation():
+            observe("resolved", True)
+
+    @pytest.mark.evaluation(artifacts=["/workspace/d"], collect=[Collect("mkdir d && ln -s ../../x d/out")])
+    def bench_link_leads_out(workspace, agent, evaluation):
+        agent.request("go")
+        with evaluation():
+            observe("resolved", True)
+
+    @pytest.mark.evaluation(artifacts=["/workspace/d"], collect=[Collect("mkdir d && mkfifo d/pipe")])
+    def bench_fifo(workspace, agent, evaluation):
+        agent.request("go")
+        with evaluation():
+            observe("resolved", True)
+
+    @pytest.mark.evaluation(artifacts=["/workspace/large"], collect=[Collect("truncate -s 20M large")])
+    def bench_too_large(workspace, agent, evaluation):
         agent.request("go")
         with evaluation():
             observe("resolved", True)
@@ -96,7 +115,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_bench(
         tmp_path_factory.mktemp("evaluation") / "bench",
         {"e": SCENARIOS},
-        declare='suite="{python} suite.py"',
+        declare='suite="{python} suite.py", transfer=Transfer(max_bytes="16 MiB")',
         world={"suite.py": SUITE},
     )
 
@@ -160,6 +179,35 @@ def test_what_may_not_be_carried_out_is_a_transport_error(ended: dict[str, Attem
     attempt = ended[name]
     assert (attempt.state, attempt.fault, attempt.phase) == ("run_error", "transport", "collect")
     assert "resolved" not in attempt.observations
+
+
+def test_what_came_before_a_path_that_fails_is_kept_and_the_rest_left(ended: dict[str, Attempt]) -> None:
+    assert [(one.path, one.status) for one in ended["link_refused"].collected] == [
+        ("/workspace/done.txt", "collected"),
+        ("/workspace/link", "failed"),
+        ("/workspace/readme.txt", "not_collected"),
+    ]
+    assert [artifact.name for artifact in ended["link_refused"].artifacts] == ["/workspace/done.txt"]
+    assert "is a link" in ended["link_refused"].reason
+
+
+def test_paths_are_still_carried_as_evidence_when_a_collect_command_failed(ended: dict[str, Attempt]) -> None:
+    (entry,) = ended["collect_hangs"].collected
+    assert (entry.path, entry.status) == ("/workspace/done.txt", "collected")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("link_leads_out", "is a link that leads out of it"),
+        ("fifo", "is neither a file nor a folder"),
+        ("too_large", "more bytes or files than the limits"),
+    ],
+)
+def test_a_folder_is_carried_whole_or_not_at_all(ended: dict[str, Attempt], name: str, said: str) -> None:
+    attempt = ended[name]
+    assert (attempt.state, attempt.fault, attempt.phase) == ("run_error", "transport", "collect")
+    assert said in attempt.reason
 
 
 @pytest.mark.parametrize("name", ["twice", "raises_inside"])
