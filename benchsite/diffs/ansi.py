@@ -44,20 +44,26 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Terminal:
-    """`dropped` counts the escapes that had no meaning on a page."""
+    """`dropped` counts the escapes that had no meaning on a page; `style` is the one at the end."""
 
     stretches: tuple[Stretch, ...]
     dropped: int = 0
+    style: Style = Style()
 
     @property
     def text(self) -> str:
         return "".join(stretch.text for stretch in self.stretches)
 
 
-def read(text: str) -> Terminal:
-    """Read terminal output.."""
+def plain(text: str) -> str:
+    """Give the text without any escape, as it is searched."""
+    return _ESCAPE.sub("", text)
+
+
+def read(text: str, style: Style | None = None) -> Terminal:
+    """Read terminal output, which begins in a style where it is the rest of something longer."""
     found: list[Stretch] = []
-    style, dropped, at = Style(), 0, 0
+    style, dropped, at = style or Style(), 0, 0
     for match in _ESCAPE.finditer(text):
         _add(found, text[at : match.start()], style)
         at = match.end()
@@ -66,7 +72,7 @@ def read(text: str) -> Terminal:
         else:
             style = _sgr(style, match["sgr"])
     _add(found, text[at:], style)
-    return Terminal(tuple(found), dropped)
+    return Terminal(tuple(found), dropped, style)
 
 
 def _add(found: list[Stretch], text: str, style: Style) -> None:

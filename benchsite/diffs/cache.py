@@ -23,16 +23,29 @@ class Cache:
 
     def get(self, key: list[Any], make: Callable[[], Any]) -> Any:
         """Give the answer for a key, made and kept where it is not there yet."""
-        if self.root is None:
-            return make()
-        name = digest(key)
-        path = self.root / name[:2] / name
-        try:
-            return json.loads(zlib.decompress(path.read_bytes()))
-        except (OSError, ValueError, zlib.error):
+        answer = self.look(key)
+        if answer is None:
             answer = make()
-            self._put(path, answer)
-            return answer
+            self.put(key, answer)
+        return answer
+
+    def look(self, key: list[Any]) -> Any:
+        """Give the answer kept for a key; None where there is none, or what is kept is damaged."""
+        if self.root is None:
+            return None
+        try:
+            return json.loads(zlib.decompress(self._place(key).read_bytes()))
+        except (OSError, ValueError, zlib.error):
+            return None
+
+    def put(self, key: list[Any], answer: Any) -> None:
+        if self.root is not None:
+            self._put(self._place(key), answer)
+
+    def _place(self, key: list[Any]) -> Path:
+        assert self.root is not None, "a cache that keeps nothing has no places"
+        name = digest(key)
+        return self.root / name[:2] / name
 
     def _put(self, path: Path, answer: Any) -> None:
         """Write beside and rename; a full disk must cost a page nothing but the next reading's time."""

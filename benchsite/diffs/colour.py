@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
+from typing import Any
 
 import pygments
 from pygments.lexer import Lexer
@@ -12,6 +14,7 @@ from pygments.lexers import find_lexer_class_for_filename, get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Token, _TokenType
 from pygments.util import ClassNotFound
 
+from .cache import Cache
 from .limits import COLOUR_BYTES, COLOUR_LINE, COLOUR_LINES
 
 Run = tuple[int, int, str]
@@ -55,26 +58,63 @@ def language(name: str) -> str:
 
 def colours(lines: Sequence[str], name: str) -> tuple[tuple[Run, ...], ...] | None:
     """Colour a file's lines (without their ends); None where a limit forbids it or no lexer is known."""
-    if not name or too_much(lines):
-        return None
+    return None if not name or too_much(lines) else tuple(by_line(lines, name))
+
+
+def by_line(lines: Sequence[str], name: str) -> Iterator[tuple[Run, ...]]:
+    """Colour line after line, reading no further than asked: what stands above a line decides its colours."""
+    if not lines:
+        return
     text = "\n".join(lines).replace("\r", " ") + "\n"
-    runs: list[list[Run]] = [[] for _ in lines]
+    runs: list[Run] = []
     at, line = 0, 0
     for _, kind, value in _lexer(name).get_tokens_unprocessed(text):
         css = css_class(kind)
         for number, piece in enumerate(value.split("\n")):
             if number:
-                at, line = 0, line + 1
-            if piece and line < len(runs):
-                _add(runs[line], at, at + len(piece), css)
+                yield _trusted(runs, lines[line])
+                runs, at, line = [], 0, line + 1
+                if line == len(lines):
+                    return
+            if piece:
+                _add(runs, at, at + len(piece), css)
                 at += len(piece)
-    return tuple(_trusted(found, shown) for found, shown in zip(runs, lines, strict=True))
+    # a lexer that lost some of the text leaves the rest plain
+    yield _trusted(runs, lines[line])
+    yield from ((),) * (len(lines) - line - 1)
 
 
-def packed(lines: Sequence[str], name: str) -> list[str] | None:
-    """Colour lines for the cache: one string a line, since millions of small tuples cost more to load than to make."""
-    found = colours(lines, name)
-    return None if found is None else [" ".join(f"{start} {end} {css}" for start, end, css in line) for line in found]
+class Colours:
+    """The colours of one file, made from its top as far down as they are asked for; `keep` saves what was made.
+
+    `made` counts the lines that had to be read for it.
+    """
+
+    def __init__(self, texts: Callable[[], Sequence[str]], name: str, key: list[Any], cache: Cache) -> None:
+        self._texts, self._name, self._key, self._cache = texts, name, key, cache
+        self._lines: list[str] = cache.look(key) or []
+        self._known = len(self._lines)
+        self._more: Iterator[str] | None = None
+        self.made = 0
+
+    def line(self, index: int) -> tuple[Run, ...]:
+        while index >= len(self._lines):
+            if self._more is None:
+                self.made = len(self._lines)
+                self._more = islice(map(_pack, by_line(self._texts(), self._name)), self.made, None)
+            self._lines.append(next(self._more, ""))
+            self.made += 1
+        return unpack(self._lines[index])
+
+    def keep(self) -> None:
+        if len(self._lines) > self._known:
+            self._known = len(self._lines)
+            self._cache.put(self._key, self._lines)
+
+
+def _pack(line: tuple[Run, ...]) -> str:
+    """One string a line, since millions of small tuples cost more to load than to make."""
+    return " ".join(f"{start} {end} {css}" for start, end, css in line)
 
 
 def unpack(line: str) -> tuple[Run, ...]:

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 from . import colour, facts, lines
 from .cache import Cache
-from .dangers import DANGEROUS
+from .dangers import places
 from .decode import Source, decode
 from .facts import Fact
 from .files import Changed, Side
-from .limits import AUTO_OPEN_BYTES, AUTO_OPEN_LINES
+from .images import image_type
+from .limits import AUTO_OPEN_BYTES, AUTO_OPEN_LINES, CLICK_ROWS, DANGER_LINES, WHOLE_LINE
 from .lines import Opcode
 from .options import Options
-from .rows import Fold, Pages, Row, rows, unified
+from .outline import Mark, outline
+from .pretty import is_json, pretty
+from .rows import Cell, Fold, Line, Pages, Row, between, first_line, rows, starting, unified
 
 Kind = Literal["text", "binary", "large", "absent", "plain"]
 """`plain` has no lines to show: links, devices, folders, mode changes and pure renames say all in facts."""
-FORMAT = 2
-EMPTY = Source(b"")
+FORMAT = 3
+Taken = tuple[tuple[Row | Fold, ...], Line | None]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`old` and `new` are None where that side has no text; `folded` says why a file does not open by itself."""
+    """`old` and `new` are None where that side has no text; `folded` says why a file does not open by itself.
+
+    `dangers` are the lines with hidden or control characters: the new side's, else the old one's.
+    """
 
     change: Changed
     kind: Kind
@@ -36,7 +43,7 @@ class Comparison:
     new: Pages | None = None
     codes: tuple[Opcode, ...] = ()
     folded: str = ""
-    dangers: int = 0
+    dangers: tuple[Line, ...] = ()
     language: str = ""
     first_difference: int | None = None
 
@@ -47,9 +54,46 @@ class Comparison:
     def rows(self, options: Options) -> Iterator[Row | Fold]:
         if self.kind != "text" or self.old is None or self.new is None:
             return iter(())
-        context = None if options.context == "all" else int(options.context)
-        found = rows(self.codes, self.old, self.new, context)
+        found = rows(self.codes, self.old, self.new, options.lines)
         return unified(found) if options.view == "unified" else found
+
+    def outline(self, options: Options) -> tuple[Mark, ...]:
+        return outline(self.codes, options.lines, options.view == "unified")
+
+    def take(self, options: Options, count: int, start: Line | None = None) -> Taken:
+        """Give at most `count` rows from the line `start` on, and the line that the next ones begin with, if any."""
+        found = self.rows(options)
+        found = starting(found, start) if start else found
+        shown = tuple(islice(found, count))
+        more = next(found, None)
+        self.keep()
+        return shown, first_line(more) if more else None
+
+    def between(self, fold: Fold, first: int = 0, last: int | None = None) -> tuple[Row | Fold, ...]:
+        """Give the rows a fold left out, as far as the file really has them."""
+        if self.old is None or self.new is None or fold.old < 1 or fold.new < 1:
+            return ()
+        count = min(fold.count, len(self.old) - fold.old + 1, len(self.new) - fold.new + 1)
+        last = min(count if last is None else last, max(first, 0) + CLICK_ROWS)
+        shown = tuple(between(self.old, self.new, Fold(fold.old, fold.new, max(0, count)), first, last))
+        self.keep()
+        return shown
+
+    def keep(self) -> None:
+        """Save the colours that were made while rows were taken."""
+        for side in (self.old, self.new):
+            if side is not None and side.colours is not None:
+                side.colours.keep()
+
+    def whole(self, line: Line) -> Cell | None:
+        """Give a line uncut, as far as a page can bear it; None where the file has no such line."""
+        pages = self.old if line[0] == "L" else self.new
+        return pages.cell(line[1] - 1, limit=WHOLE_LINE) if pages and line[1] <= len(pages) else None
+
+    @property
+    def coloured(self) -> int:
+        """Count the lines whose colours had to be made."""
+        return sum(side.colours.made for side in (self.old, self.new) if side is not None and side.colours is not None)
 
 
 def compare(change: Changed, old: bytes | None, new: bytes | None, options: Options, cache: Cache) -> Comparison:
@@ -66,6 +110,9 @@ def compare(change: Changed, old: bytes | None, new: bytes | None, options: Opti
 
 
 def _bytes(change: Changed, old: bytes, new: bytes, options: Options, cache: Cache, said: list[Fact]) -> Comparison:
+    if image_type(old) or image_type(new):
+        fact = Fact("info", "An image.")
+        return Comparison(change, "binary", (*said, fact), first_difference=facts.first_difference(old, new))
     for data in (old, new):
         if why := facts.too_large(data):
             fact = Fact("warn", f"Too large to compare: {why}.")
@@ -74,7 +121,21 @@ def _bytes(change: Changed, old: bytes, new: bytes, options: Options, cache: Cac
     if left.binary or right.binary:
         fact = Fact("info", "Binary content.")
         return Comparison(change, "binary", (*said, fact), first_difference=facts.first_difference(old, new))
+    if options.json == "pretty" and is_json(change.path):
+        left, right, how = _pretty(left, right)
+        said.append(how)
     return _text(change, left, right, options, cache, said)
+
+
+def _pretty(left: Source, right: Source) -> tuple[Source, Source, Fact]:
+    """Put both sides in JSON's canonical form, or neither."""
+    forms = [pretty(side.data) if side.data else b"" for side in (left, right)]
+    if None in forms or any(facts.too_large(form or b"") for form in forms):
+        return left, right, Fact("warn", "Not shown as pretty JSON: a side is no JSON, or too large when written out.")
+    old, new = (Source(form or b"", form="json") for form in forms)
+    how = "Both sides are written as pretty JSON with sorted keys; lines and numbers are of that form"
+    same = ", in which they are the same." if old.data == new.data else "."
+    return old, new, Fact("info", how + same)
 
 
 def _text(change: Changed, left: Source, right: Source, options: Options, cache: Cache, said: list[Fact]) -> Comparison:
@@ -87,15 +148,16 @@ def _text(change: Changed, left: Source, right: Source, options: Options, cache:
     said += facts.about_encodings(left if _is_file(change.before) else None, right if _is_file(change.after) else None)
     ends = facts.ends_only(left, right)
     said += [ends] if ends else facts.about_ends(left, right)
-    here, before = _count_dangers(new), _count_dangers(old)
+    (here, lines_here), (before, lines_before) = _dangers(new), _dangers(old)
+    risky: list[Line] = [("R", n) for n in lines_here] if here else [("L", n) for n in lines_before]
     if here or before:
         said.append(Fact("danger", _about_dangers(here, before)))
     name = colour.lexer_name(change.path, new.text(0) if len(new) else "")
-    uncoloured = colour.too_much(new.raw) if name and not new.colours else ""
+    uncoloured = colour.too_much(new.raw or old.raw) if name else ""
     said += [Fact("info", uncoloured.capitalize() + ".")] if uncoloured else []
     return Comparison(
         change, "text", tuple(said), added, deleted, old, new, codes,
-        folded=_why_folded(change, old, new, added + deleted, ends), dangers=here or before,
+        folded=_why_folded(change, old, new, added + deleted, ends), dangers=tuple(risky[:DANGER_LINES]),
         language=colour.language(name) if name else "",
     )  # fmt: skip
 
@@ -107,14 +169,15 @@ def _pages(path: str, side: Side | None, source: Source, cache: Cache) -> Pages:
     name = colour.lexer_name(path, bare.text(0))
     if not name or side is None:
         return bare
-    key = ["colour", colour.ENGINE, FORMAT, side.sha256, name]
-    found = cache.get(key, lambda: colour.packed(bare.texts(), name))
-    return bare if found is None else replace(bare, colours=found)
+    if colour.too_much(bare.raw):
+        return bare
+    key = ["colour", colour.ENGINE, FORMAT, side.sha256, source.form, name]
+    return replace(bare, colours=colour.Colours(bare.texts, name, key, cache))
 
 
 def _codes(change: Changed, old: Pages, new: Pages, options: Options, cache: Cache) -> tuple[Opcode, ...]:
     before, after = (side.sha256 if side else "" for side in (change.before, change.after))
-    key = ["lines", lines.ENGINE, before, after, options.space]
+    key = ["lines", lines.ENGINE, before, after, old.source.form, options.space]
     packed = cache.get(key, lambda: lines.pack(lines.opcodes(old.source.data, new.source.data, options.space)))
     return lines.unpack(packed, len(old), len(new))
 
@@ -174,8 +237,8 @@ def _about_lost(side: Side) -> Fact:
     return Fact("warn", f"The content ({side.size:,} bytes, sha256 {side.sha256[:8]}) was too large to be stored.")
 
 
-def _count_dangers(pages: Pages) -> int:
-    return sum(1 for match in DANGEROUS.finditer("\n".join(pages.texts())))
+def _dangers(pages: Pages) -> tuple[int, tuple[int, ...]]:
+    return places("\n".join(pages.texts()))
 
 
 def _about_dangers(here: int, before: int) -> str:

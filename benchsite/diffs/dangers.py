@@ -50,6 +50,18 @@ def count(text: str) -> int:
     return sum(1 for _ in DANGEROUS.finditer(text))
 
 
+def places(text: str) -> tuple[int, tuple[int, ...]]:
+    """Count a text's dangerous characters and give the numbers of the lines they stand on, each once."""
+    many, line, at = 0, 1, 0
+    lines: dict[int, None] = {}
+    for match in DANGEROUS.finditer(text):
+        many += 1
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        lines[line] = None
+    return many, tuple(lines)
+
+
 def has_bidi(text: str) -> bool:
     return _BIDI_ONLY.search(text) is not None
 

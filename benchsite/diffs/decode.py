@@ -33,6 +33,8 @@ class Source:
     encoding: str = "utf-8"
     bom: bool = False
     binary: bool = False
+    form: str = ""
+    """Names what `data` was made by, where it is not what the file holds: part of every cache key."""
 
     @property
     def badge(self) -> str:

@@ -6,19 +6,24 @@ AUTO_OPEN_LINES = 400
 """A file with more changed lines is folded until it is asked for."""
 AUTO_OPEN_BYTES = 50_000
 """So is one whose shown text is larger than this."""
+FIRST_ROWS = 250
+"""What a file shows at once; its other rows follow by themselves, or by a link. A screen has some fifty."""
 CLICK_ROWS = 20_000
-"""More rows than this are never sent at once: the rest is told in words."""
+"""More rows than this are never sent at once: the rest is one click further."""
 MAX_LINES = 100_000
 MAX_BYTES = 5_000_000
 """A side with more lines or bytes is not compared: sizes, digests and the first different byte are told instead."""
 
-COLOUR_LINES = 5_000
-COLOUR_BYTES = 200_000
+COLOUR_LINES = 20_000
+COLOUR_BYTES = 1_000_000
 COLOUR_LINE = 1_000
-"""Beyond any of these a file is shown without syntax colours."""
+"""Beyond any of these a file is shown without syntax colours. Why so much: docs/decisions, colours as far as read."""
+PAGE_COLOURED = 4_000
+"""Lines a page of changes colours that no cache holds; files after that are fetched when they come into view."""
 
 CUT_LINE = 2_000
-"""A longer line is cut; the rest is one click away."""
+WHOLE_LINE = 200_000
+"""A longer line is cut; up to the second figure the rest is one click away, beyond it in the file itself."""
 MINIFIED_MEAN = 300
 MINIFIED_LINE = 5_000
 """A mean or a single line longer than this makes a file "minified": folded by default."""
@@ -53,6 +58,8 @@ SNIFF = 8_000
 HEX_HEAD = 256
 IMAGE_BYTES = 10_000_000
 MAP_MARKS = 400
+DANGER_LINES = 200
+"""Lines with hidden characters that a reader can walk through."""
 
 FOLDED_NAMES = frozenset(
     {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import dropwhile
 from typing import Literal
 
-from .colour import Run, unpack
+from .colour import Colours, Run
 from .decode import Source
 from .limits import CUT_LINE
 from .lines import Opcode
@@ -15,8 +16,8 @@ from .words import Extent, marks, pairs
 MIN_FOLD = 4
 """Fewer unchanged lines than this are shown: the fold would take as much room."""
 Kind = Literal["equal", "replace", "delete", "insert"]
-Colours = Sequence[str] | None
-"""As `colour.packed` gives them: only the lines that are shown are unpacked."""
+Line = tuple[Literal["L", "R"], int]
+"""A line by its side, old or new, and its number."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Pages:
     source: Source
     raw: Sequence[str]
     unended: bool = False
-    colours: Colours = None
+    colours: Colours | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, source: Source) -> Pages:
@@ -80,35 +81,59 @@ class Pages:
     def texts(self) -> list[str]:
         return [self.text(n) for n in range(len(self.raw))]
 
-    def cell(self, index: int, found: tuple[Extent, ...] = ()) -> Cell:
+    def cell(self, index: int, found: tuple[Extent, ...] = (), limit: int = CUT_LINE) -> Cell:
         text = self.text(index)
         return Cell(
             number=index + 1,
-            text=text[:CUT_LINE],
+            text=text[:limit],
             marks=found,
-            colours=unpack(self.colours[index]) if self.colours else (),
+            colours=self.colours.line(index) if self.colours else (),
             crlf=self.crlf(index),
             unended=not self.ended(index),
-            cut=len(text) if len(text) > CUT_LINE else 0,
+            cut=len(text) if len(text) > limit else 0,
         )
 
 
 def rows(codes: Iterable[Opcode], old: Pages, new: Pages, context: int | None = 3) -> Iterator[Row | Fold]:
     """Walk a comparison from top to bottom; `context` None shows every line."""
-    last_old, last_new = len(old), len(new)
+    ends = len(old), len(new)
     for code in codes:
         if code.tag == "equal":
-            at_start = code.a0 == 0 and code.b0 == 0
-            at_end = code.a1 == last_old and code.b1 == last_new
-            yield from _equal(code, old, new, _shown(code, context, at_start, at_end))
+            yield from _equal(code, old, new, shown_of(code, context, ends))
         else:
             yield from _changed(code, old, new)
 
 
-def between(old: Pages, new: Pages, fold: Fold) -> Iterator[Row]:
-    """Give the rows a fold left out."""
-    for n in range(fold.count):
+def between(old: Pages, new: Pages, fold: Fold, first: int = 0, last: int | None = None) -> Iterator[Row | Fold]:
+    """Give the rows a fold left out, or those from `first` to `last` of them with what stays folded around them."""
+    last = fold.count if last is None else min(last, fold.count)
+    first = min(max(first, 0), last)
+    if first:
+        yield Fold(fold.old, fold.new, first)
+    for n in range(first, last):
         yield Row("equal", old.cell(fold.old - 1 + n), new.cell(fold.new - 1 + n))
+    if last < fold.count:
+        yield Fold(fold.old + last, fold.new + last, fold.count - last)
+
+
+def starting(found: Iterable[Row | Fold], line: Line) -> Iterator[Row | Fold]:
+    """Leave out what stands above a line; one that is folded away starts at its fold."""
+    side, number = line
+
+    def above(row: Row | Fold) -> bool:
+        if isinstance(row, Fold):
+            return (row.old if side == "L" else row.new) + row.count <= number
+        cell = row.old if side == "L" else row.new
+        return cell is None or cell.number < number
+
+    return dropwhile(above, found)
+
+
+def first_line(row: Row | Fold) -> Line:
+    """Name the line a row begins with; the new side's where it has one."""
+    if isinstance(row, Fold):
+        return "R", row.new
+    return ("R", row.new.number) if row.new else ("L", row.old.number if row.old else 1)
 
 
 def unified(found: Iterable[Row | Fold]) -> Iterator[Row | Fold]:
@@ -129,12 +154,13 @@ def _one_column(changed: list[Row]) -> Iterator[Row]:
     yield from (Row("insert", None, row.new) for row in changed if row.new)
 
 
-def _shown(code: Opcode, context: int | None, at_start: bool, at_end: bool) -> tuple[int, int]:
+def shown_of(code: Opcode, context: int | None, ends: tuple[int, int]) -> tuple[int, int]:
     """Give how many lines of an equal stretch are shown at its head and its tail; all of them: (length, 0)."""
     length = code.a1 - code.a0
     if context is None:
         return length, 0
-    head, tail = 0 if at_start else context, 0 if at_end else context
+    head = 0 if (code.a0, code.b0) == (0, 0) else context
+    tail = 0 if (code.a1, code.b1) == ends else context
     return (length, 0) if length - head - tail < MIN_FOLD else (head, tail)
 
 

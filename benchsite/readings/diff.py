@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
 from typing import Any
 
 from benchsite.artifacts.store import BlobRefused
-from benchsite.diffs import facts
-from benchsite.diffs.compare import Comparison, compare
+from benchsite.diffs.compare import Comparison
 from benchsite.diffs.dangers import Pill, split_name
-from benchsite.diffs.files import Changed, Side, read_record
-from benchsite.diffs.limits import (
-    CLICK_ROWS,
-    COUNTED_BYTES,
-    COUNTED_FILES,
-    HEX_HEAD,
-    INLINE_FILES,
-    INLINE_ROWS,
-    MAX_BYTES,
-)
+from benchsite.diffs.files import Changed, Side, read_record, sides_of
+from benchsite.diffs.limits import COUNTED_BYTES, COUNTED_FILES, INLINE_FILES, INLINE_ROWS, PAGE_COLOURED
 from benchsite.diffs.moves import with_moves
 from benchsite.diffs.options import Options
-from benchsite.diffs.rows import Fold, Row, between
+from benchsite.diffs.pretty import is_json
+from benchsite.diffs.tree import Node, order, tree
 from runner.blobs import BlobStore
 from runner.digests import digest
 from runner.errors import RunnerError
@@ -32,53 +23,25 @@ from runner.worlds.patch import git_patch
 
 from .address import from_address, to_address
 from .artifact import Raw
-from .preview import image_type
-from .records import changes_of
-from .shelf import Shelf, diff_cache
+from .filediff import FileDiff, bytes_of, compared, comparison
+from .records import changes_of, tree_of
+from .shelf import Shelf
 from .trialhead import Head, find, totals
 
+KEPT_TREES = 4
 STAGES = {"agent": "the agent", "evaluation": "evaluation"}
 
 
 @dataclass(frozen=True)
-class FileDiff:
-    """One file on the page. Without `comparison` it is fetched when wanted; without `open` it waits for a click."""
+class Item:
+    """A row of the list of files: a folder, or a file where `file` is given."""
 
-    change: Changed
-    address: str
-    added: int | None
-    deleted: int | None
-    comparison: Comparison | None = None
-    rows: tuple[Row | Fold, ...] = ()
-    rest: int = 0
-    open: bool = False
-    old_image: bool = False
-    new_image: bool = False
-    hex: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = ()
+    node: Node
+    file: FileDiff | None
 
     @property
     def name(self) -> list[str | Pill]:
-        return split_name(self.change.path)
-
-    @property
-    def old_name(self) -> list[str | Pill]:
-        return split_name(self.change.old_path)
-
-    @property
-    def base(self) -> list[str | Pill]:
-        return split_name(self.change.path.rsplit("/", 1)[-1])
-
-    @property
-    def viewed_key(self) -> str:
-        """Name this pair of contents: a viewed mark holds for these bytes only."""
-        sides = (self.change.before, self.change.after)
-        return digest([side.sha256 if side else "" for side in sides] + [self.address])[:16]
-
-
-@dataclass(frozen=True)
-class Group:
-    folder: list[str | Pill]
-    files: tuple[FileDiff, ...]
+        return split_name(self.node.name)
 
 
 @dataclass(frozen=True)
@@ -102,12 +65,14 @@ class Changes:
         return max(1, -(-self.total // COUNTED_FILES))
 
     @property
-    def groups(self) -> tuple[Group, ...]:
-        def folder(file: FileDiff) -> str:
-            return file.change.path.rpartition("/")[0]
+    def tree(self) -> tuple[Item, ...]:
+        counts = [(file.added or 0, file.deleted or 0) for file in self.files]
+        nodes = tree([file.change.path for file in self.files], counts)
+        return tuple(Item(node, None if node.place is None else self.files[node.place]) for node in nodes)
 
-        ordered = sorted(self.files, key=folder)
-        return tuple(Group(split_name(name), tuple(files)) for name, files in groupby(ordered, key=folder))
+    @property
+    def has_json(self) -> bool:
+        return any(is_json(file.change.path) for file in self.files)
 
     @property
     def paths(self) -> int:
@@ -135,19 +100,14 @@ class TwoSides:
     def revision(self) -> str:
         states = [self.shelf.state(side.sha256) if side and side.sha256 else "" for side in _sides(self.change)]
         sides = [side and (side.type, side.mode, side.sha256, side.target) for side in _sides(self.change)]
-        return digest([self.change.path, sides, states, self.options.query()])
+        return digest([self.change.path, sides, states, self.options.query(), self.options.start])
 
     def file(self, *, asked: bool = True) -> FileDiff:
         """Compare the file; one that is `asked` for is open however long it is."""
-        return compared(self.change, self.shelf, self.options, asked=asked)
+        return compared(self.change, self.shelf, self.options, asked=asked, start=self.options.start)
 
-    def between(self, fold: Fold) -> tuple[Row, ...]:
-        """Give the rows a fold left out, as far as the file really has them."""
-        made = _compare(self.change, self.shelf, self.options)
-        if made.old is None or made.new is None or fold.old < 1 or fold.new < 1:
-            return ()
-        count = min(fold.count, len(made.old) - fold.old + 1, len(made.new) - fold.new + 1, CLICK_ROWS)
-        return tuple(between(made.old, made.new, Fold(fold.old, fold.new, count)))
+    def comparison(self) -> Comparison:
+        return comparison(self.change, self.shelf, self.options)
 
     def raw(self, which: str) -> Raw | None:
         """Give the bytes of the old or the new side."""
@@ -172,10 +132,11 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     shelf = Shelf(records.values(), head.run.bench_id)
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
-    joined = _with_renames(found, shelf)
+    joined = _with_moves(found, shelf, head)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
     page = min(max(1, page), max(1, -(-len(joined) // COUNTED_FILES)))
+    joined = tuple(sorted(joined, key=lambda change: order(change.path)))
     here = joined[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
     return Changes(head, options, stages, tuple(files_of(here, shelf, options)), totals(joined), refused, page)
 
@@ -189,7 +150,7 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     shelf = Shelf([records.get(options.stage, "")], head.run.bench_id)
     found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
     shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
-    joined = _with_renames(found, shelf)
+    joined = _with_moves(found, shelf, head)
     change = next((change for change in joined if change.path == path), None)
     return OneFile(options, change, shelf, head) if change else None
 
@@ -258,64 +219,54 @@ def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], s
         return (), str(error)
 
 
-def _with_renames(found: tuple[Changed, ...], shelf: Shelf) -> tuple[Changed, ...]:
-    joined = with_moves(found, lambda side: _bytes(side, shelf) if shelf.spent < COUNTED_BYTES else None)
+def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head) -> tuple[Changed, ...]:
+    new = any(change.status == "added" and change.after and change.after.size for change in found)
+    start = _start(head, shelf) if new else {}
+    joined = with_moves(found, lambda side: bytes_of(side, shelf) if shelf.spent < COUNTED_BYTES else None, start)
+    shelf.expect(change.before.sha256 for change in joined if change.status == "copied" and change.before)
     # the search has a budget of its own: a page with many moved files still shows its first ones
     shelf.spent = 0
     return joined
 
 
+def _start(head: Head, shelf: Shelf) -> dict[str, Side]:
+    """Give what stood in the world before, where its record may be read: a new file may be a copy of any of it."""
+    digest = head.run.version.template
+    return _sides_of_tree(digest, shelf) if digest and shelf.readable(digest) else {}
+
+
+_trees: dict[str, dict[str, Side]] = {}
+
+
+def _sides_of_tree(digest: str, shelf: Shelf) -> dict[str, Side]:
+    """Keep the last few start worlds: every file of a page that is fetched by itself asks for the same one."""
+    if digest not in _trees:
+        value = shelf.json(digest)
+        try:
+            found = sides_of(tree_of(value).entries) if value is not None else {}
+        except RunnerError:
+            found = {}
+        while len(_trees) >= KEPT_TREES:
+            _trees.pop(next(iter(_trees)), None)
+        _trees[digest] = found
+    return _trees.get(digest, {})
+
+
 def files_of(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
-    rows = 0
+    """Compare the first files whole and count the lines of the rest, as far as a page can afford it."""
+    rows = coloured = 0
     for place, change in enumerate(found):
         affordable = shelf.spent < COUNTED_BYTES
-        if place < INLINE_FILES and rows < INLINE_ROWS and affordable:
+        if place < INLINE_FILES and rows < INLINE_ROWS and coloured < PAGE_COLOURED and affordable:
             file = compared(change, shelf, options)
-            rows += len(file.rows) if file.open else 0
+            rows += len(file.rows)
+            coloured += file.comparison.coloured if file.comparison else 0
             yield file
         elif affordable:
-            made = _compare(change, shelf, options)
+            made = comparison(change, shelf, options)
             yield FileDiff(change, to_address(change.path), made.added, made.deleted)
         else:
             yield FileDiff(change, to_address(change.path), None, None)
-
-
-def compared(change: Changed, shelf: Shelf, options: Options, *, asked: bool = False) -> FileDiff:
-    """Compare a file; the rows of one that stays folded are not made, they can be a hundred thousand."""
-    made = _compare(change, shelf, options)
-    rows = made.rows(options) if asked or not made.folded else iter(())
-    shown = tuple(islice(rows, CLICK_ROWS))
-    old, new = (shelf.head(side.sha256, HEX_HEAD) if side and side.stored else None for side in _sides(change))
-    return FileDiff(
-        change=change,
-        address=to_address(change.path),
-        added=made.added,
-        deleted=made.deleted,
-        comparison=made,
-        rows=shown,
-        rest=sum(1 for _ in rows),
-        open=asked or not made.folded,
-        old_image=made.kind == "binary" and bool(image_type(old or b"")),
-        new_image=made.kind == "binary" and bool(image_type(new or b"")),
-        hex=_hex(old, new) if made.kind == "binary" else (),
-    )
-
-
-def _hex(old: bytes | None, new: bytes | None) -> tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]:
-    sides = (("before", old), ("after", new))
-    return tuple((name, tuple(facts.hex_head(data))) for name, data in sides if data is not None)
-
-
-def _compare(change: Changed, shelf: Shelf, options: Options) -> Comparison:
-    old, new = (_bytes(side, shelf) if side else None for side in _sides(change))
-    return compare(change, old, new, options, diff_cache())
-
-
-def _bytes(side: Side, shelf: Shelf) -> bytes | None:
-    if side.type != "file" or not side.stored or not side.sha256:
-        return b"" if side.type == "file" and side.size == 0 else None
-    # the size is a claim of whoever wrote the record; one byte over the limit is enough to say "too large"
-    return shelf.head(side.sha256, MAX_BYTES + 1)
 
 
 def _sides(change: Changed) -> tuple[Side | None, Side | None]:

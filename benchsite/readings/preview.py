@@ -10,6 +10,7 @@ from benchsite.diffs.cache import Cache
 from benchsite.diffs.dangers import DANGEROUS
 from benchsite.diffs.decode import decode
 from benchsite.diffs.facts import Fact
+from benchsite.diffs.images import image_type
 from benchsite.diffs.limits import CLICK_ROWS, HEX_HEAD, IMAGE_BYTES
 from benchsite.diffs.rows import Cell, Pages
 
@@ -17,12 +18,6 @@ from .shelf import Shelf
 
 VIEW_BYTES = 1_000_000
 Kind = Literal["text", "terminal", "image", "hex", "empty", "none"]
-MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 
 
 @dataclass(frozen=True)
@@ -38,15 +33,6 @@ class Preview:
     encoding: str = ""
     lines: int = 0
     terminal: tuple[ansi.Stretch, ...] = ()
-
-
-def image_type(head: bytes) -> str:
-    """Tell a raster image by its first bytes, whatever it is called; "" where it is none."""
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
-    if head[4:12] in (b"ftypavif", b"ftypavis"):
-        return "image/avif"
-    return next((media for magic, media in MAGIC if head.startswith(magic)), "")
 
 
 def preview(shelf: Shelf, digest: str, size: int, name: str, cache: Cache, *, terminal: bool = False) -> Preview:
@@ -84,8 +70,8 @@ def _terminal(text: str, said: list[Fact]) -> Preview:
 def _text(pages: Pages, digest: str, name: str, said: list[Fact], cache: Cache) -> Preview:
     texts = pages.texts()
     lexer = colour.lexer_name(name, texts[0])
-    key = ["colour", colour.ENGINE, 2, digest, len(pages.source.data), lexer]
-    colours = cache.get(key, lambda: colour.packed(texts, lexer)) if lexer else None
+    key = ["colour", colour.ENGINE, 3, digest, len(pages.source.data), lexer]
+    colours = colour.Colours(pages.texts, lexer, key, cache) if lexer and not colour.too_much(texts) else None
     dangers = sum(1 for _ in DANGEROUS.finditer("\n".join(texts)))
     if dangers:
         said = [*said, Fact("danger", f"{dangers:,} hidden or control characters, shown as marked names.")]
@@ -93,11 +79,14 @@ def _text(pages: Pages, digest: str, name: str, said: list[Fact], cache: Cache) 
         said = [*said, Fact("info", f"Text {pages.source.badge}.")]
     if len(texts) > CLICK_ROWS:
         said = [*said, Fact("warn", f"Only the first {CLICK_ROWS:,} of {len(texts):,} lines are shown.")]
-    shown = Pages(pages.source, pages.raw, pages.unended, colours or None)
+    shown = Pages(pages.source, pages.raw, pages.unended, colours)
+    cells = tuple(shown.cell(n) for n in range(min(len(texts), CLICK_ROWS)))
+    if colours is not None:
+        colours.keep()
     return Preview(
         "text",
         tuple(said),
-        cells=tuple(shown.cell(n) for n in range(min(len(texts), CLICK_ROWS))),
+        cells=cells,
         language=colour.language(lexer) if lexer else "Text",
         encoding=pages.source.badge.removeprefix("decoded as ") or "UTF-8",
         lines=len(texts),

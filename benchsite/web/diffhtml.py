@@ -9,14 +9,16 @@ from html import escape
 from django.utils.safestring import SafeString
 
 from benchsite.diffs.dangers import Pill
-from benchsite.diffs.limits import CHUNK_ROWS, MAP_MARKS
+from benchsite.diffs.limits import CHUNK_ROWS, CUT_LINE, WHOLE_LINE
 from benchsite.diffs.overlay import pieces
-from benchsite.diffs.rows import Cell, Fold, Row
+from benchsite.diffs.rows import Cell, Fold, Line, Pages, Row
 
 SIGNS = {"insert": "+", "delete": "−", "replace": ""}
 CARRIAGE_RETURN = '<span class="pill cr" title="U+000D CARRIAGE RETURN">␍</span>'
 SMALL_CHUNK = 40
 WIDTHS = (60, 80, 100, 120, 160, 240, 400)
+STEP = 20
+"""Lines a fold gives at a time; one of twice as many or fewer opens at once."""
 NO_NEWLINE = "no newline at end of file"
 
 
@@ -60,7 +62,7 @@ class Sheet:
 
     def _split(self, row: Row) -> str:
         if row.kind == "equal" and row.old and row.new and row.old.text == row.new.text:
-            text = line(row.new, self.ends, False) + self._more(row.new, "new")
+            text = line(row.new, self.ends, False) + self._more(row.new, "R")
             old, new = self._cells("L", row.old, "", text), self._cells("R", row.new, "", text)
             return f"<tr>{old}{new}</tr>"
         changed = row.kind != "equal"
@@ -71,7 +73,7 @@ class Sheet:
         if cell is None:
             return '<td class="n x"></td><td class="s x"></td><td class="t x"></td>'
         new = letter == "R"
-        text = line(cell, self.ends, new and changed) + self._more(cell, "new" if new else "old")
+        text = line(cell, self.ends, new and changed) + self._more(cell, "R" if new else "L")
         return self._cells(letter, cell, ("+" if new else "−") if changed else "", text, _tone(new, changed))
 
     def _cells(self, letter: str, cell: Cell, sign: str, text: str, tone: str = "") -> str:
@@ -91,7 +93,7 @@ class Sheet:
         tone = _tone(new, changed)
         old_number = self._number("L", row.old if not new or not changed else None, tone)
         new_number = self._number("R", row.new, tone)
-        text = line(cell, self.ends, new and changed) + self._more(cell, "new" if new else "old")
+        text = line(cell, self.ends, new and changed) + self._more(cell, "R" if new else "L")
         sign = ("+" if new else "−") if changed else ""
         return f'<tr>{old_number}{new_number}<td class="s{tone}">{sign}</td><td class="t{tone}">{text}</td></tr>'
 
@@ -111,16 +113,42 @@ class Sheet:
 
     def _fold(self, fold: Fold) -> str:
         lines = "1 unchanged line" if fold.count == 1 else f"{fold.count:,} unchanged lines"
-        joint = "&amp;" if "?" in self.url else "?"
-        link = f"{escape(self.url)}{joint}context=all#{self.anchor}-R{fold.new}"
-        data = f'data-fold="{fold.old},{fold.new},{fold.count}"'
-        return f'<tr class="fold"><td colspan="{self.columns}"><a href="{link}" {data}>{lines}</a></td></tr>'
+        link = f"{self._at('R', fold.new)}&amp;context=all#{self.anchor}-R{fold.new}"
+        data = f'href="{link}" data-fold="{fold.old},{fold.new},{fold.count}"'
+        down = up = ""
+        if fold.count > 2 * STEP:
+            down, up = (
+                _step(data, f"0,{STEP}", "↓", "next"),
+                _step(data, f"{fold.count - STEP},{fold.count}", "↑", "last"),
+            )
+        inner = f"{down}<a {data}>{lines}</a>{up}"
+        return f'<tr class="fold"><td colspan="{self.columns}">{inner}</td></tr>'
 
-    def _more(self, cell: Cell, side: str) -> str:
+    def more(self, next_line: Line | None) -> SafeString:
+        """Write what follows the last row shown: a link, which a script takes as soon as it comes near."""
+        if next_line is None:
+            return SafeString("")
+        link = self._at(*next_line)
+        words = f"The rows from line {next_line[1]:,} on are shown apart."
+        return SafeString(
+            f'<p class="file-wait" data-lazy="more" data-part="{link}&amp;part=rows">{words} '
+            f'<a href="{link}#{self.anchor}-{next_line[0]}{next_line[1]}">Show them</a></p>'
+        )
+
+    def _at(self, side: str, number: int) -> str:
+        return f"{escape(self.url)}{'&amp;' if '?' in self.url else '?'}from={side}{number}"
+
+    def _more(self, cell: Cell, letter: str) -> str:
         if not cell.cut:
             return ""
-        joint = "&amp;" if "?" in self.url else "?"
-        return f'… <a class="cut" href="{escape(self.url)}{joint}raw={side}">all {cell.cut:,} characters</a>'
+        raw = f"{escape(self.url)}{'&amp;' if '?' in self.url else '?'}raw={'old' if letter == 'L' else 'new'}"
+        part = f' data-cut="{self._at(letter, cell.number)}&amp;part=line"' if cell.cut <= WHOLE_LINE else ""
+        return f'… <a class="cut" href="{raw}"{part}>all {cell.cut:,} characters</a>'
+
+
+def _step(data: str, shown: str, arrow: str, which: str) -> str:
+    name = f"Show the {which} {STEP} lines"
+    return f'<a class="step needs-js" {data} data-show="{shown}" aria-label="{name}" title="{name}">{arrow} {STEP}</a>'
 
 
 def line(cell: Cell, ends: bool, shade: bool) -> str:
@@ -148,26 +176,6 @@ def code(cells: Iterable[Cell]) -> SafeString:
     return SafeString("".join(_code_chunk(chunk) for chunk in chunks))
 
 
-def change_map(rows: Iterable[Row | Fold], anchor: str) -> list[tuple[float, float, str, str]]:
-    """Give marks of (top, height, kind, href) in percent of all rows: the cheap minimap."""
-    listed = list(rows)
-    runs: list[tuple[int, int, str, str]] = []
-    for place, row in enumerate(listed):
-        if isinstance(row, Fold) or row.kind == "equal":
-            continue
-        cell, letter = (row.new, "R") if row.new else (row.old, "L")
-        if runs and runs[-1][2] == row.kind and runs[-1][0] + runs[-1][1] == place:
-            runs[-1] = (runs[-1][0], runs[-1][1] + 1, row.kind, runs[-1][3])
-        elif cell:
-            runs.append((place, 1, row.kind, f"#{anchor}-{letter}{cell.number}"))
-    total = len(listed) or 1
-    step = -(-len(runs) // MAP_MARKS) or 1
-    return [
-        (round(100 * at / total, 2), max(0.8, round(100 * many / total, 2)), kind, href)
-        for at, many, kind, href in runs[::step]
-    ]
-
-
 def _tone(new: bool, changed: bool) -> str:
     return (" a" if new else " d") if changed else ""
 
@@ -188,10 +196,9 @@ def _chunk(rows: int) -> str:
     return f"chunk c{min(100, round(rows, -1))}" if rows >= SMALL_CHUNK else "chunk"
 
 
-def width(rows: Iterable[Row | Fold]) -> str:
+def width(sides: Iterable[Pages]) -> str:
     """Name the room the longest line needs where lines are not wrapped."""
-    cells = (cell for row in rows if isinstance(row, Row) for cell in (row.old, row.new) if cell)
-    longest = max((len(cell.text.expandtabs(4)) for cell in cells), default=0)
+    longest = max((len(raw[:CUT_LINE].expandtabs(4)) for pages in sides for raw in pages.raw), default=0)
     return f"m{next((size for size in WIDTHS if longest <= size), WIDTHS[-1])}"
 
 

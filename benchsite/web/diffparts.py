@@ -9,7 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from benchsite.diffs.compare import Comparison
+from benchsite.diffs.files import Changed
+from benchsite.diffs.limits import CLICK_ROWS
 from benchsite.diffs.options import CHOICES, Options
+from benchsite.diffs.pretty import is_json
 from benchsite.diffs.rows import Fold
 from benchsite.readings.address import to_address
 from benchsite.readings.diff import Changes, FileDiff, OneFile, TwoSides
@@ -24,16 +28,22 @@ WORDS = {
     "space": ("Blanks", {"keep": "Shown", "eol": "Ignored at line ends", "all": "Ignored"}),
     "context": ("Context", {"3": "3", "10": "10", "all": "All"}),
     "wrap": ("Wrap", {"on": "On", "off": "Off"}),
+    "json": ("JSON", {"kept": "As written", "pretty": "Pretty"}),
 }
 KEPT_FILES, KEPT_LEAST, KEPT_MOST = 16, 50_000, 4_000_000
 """Files kept written in this process's memory, never on a disk; small ones are quickly made, huge ones rarely read."""
+BEFORE = 20
+"""Rows above a line that a link shows with it."""
 MAP_ROWS = 40
 """Files with more rows have a map of their changes beside them."""
 
 
 @dataclass(frozen=True)
 class ShownFile:
-    """A file as its template takes it: `body` is markup, `url` its own page, `part` the section that replaces it."""
+    """A file as its template takes it: `body` is markup, `url` its own page, `part` the section that replaces it.
+
+    `map` has (top, height, kind, href) of each changed stretch, `dangers` (name, href) of lines with hidden characters.
+    """
 
     file: FileDiff
     body: SafeString
@@ -44,6 +54,7 @@ class ShownFile:
     workspace: str
     width: str
     map: list[tuple[float, float, str, str]] = field(default_factory=list)
+    dangers: list[tuple[str, str]] = field(default_factory=list)
 
 
 _written: dict[tuple[str, int, str, bool], ShownFile] = {}
@@ -61,10 +72,10 @@ def shown_at(file: FileDiff, options: Options, url: str, workspace: str = "") ->
     """Write a file whose own page is `url`, which has a query already."""
     made = file.comparison
     body, marks = SafeString(""), []
-    if made is not None and made.kind == "text":
-        sheet = sheet_for(file, url, options)
-        body = sheet.tables(file.rows) if file.open else body
-        marks = diffhtml.change_map(file.rows, file.change.fragment) if file.open and len(file.rows) > MAP_ROWS else []
+    if made is not None and made.kind == "text" and file.open:
+        sheet = sheet_for(file.change, made, url, options)
+        body = sheet.tables(file.rows) + sheet.more(file.more)
+        marks = _map(file, options) if len(file.rows) > MAP_ROWS else []
     return ShownFile(
         file=file,
         body=body,
@@ -73,34 +84,52 @@ def shown_at(file: FileDiff, options: Options, url: str, workspace: str = "") ->
         old_raw=f"{url}&raw=old" if file.change.before and file.change.before.stored else "",
         new_raw=f"{url}&raw=new" if file.change.after and file.change.after.stored else "",
         workspace=workspace,
-        width=diffhtml.width(file.rows) if options.wrap == "off" else "",
+        width=_width(made) if options.wrap == "off" else "",
         map=marks,
+        dangers=_dangers(file, url),
     )
 
 
-def sheet_for(file: FileDiff, url: str, options: Options) -> diffhtml.Sheet:
+def _map(file: FileDiff, options: Options) -> list[tuple[float, float, str, str]]:
+    marks = file.comparison.outline(options) if file.comparison else ()
+    name = file.change.fragment
+    return [(mark.top, mark.height, mark.kind, f"#{name}-{mark.line[0]}{mark.line[1]}") for mark in marks]
+
+
+def _width(made: Comparison | None) -> str:
+    return diffhtml.width(side for side in (made.old, made.new) if side is not None) if made else ""
+
+
+def _dangers(file: FileDiff, url: str) -> list[tuple[str, str]]:
+    """Link lines so that each is there when its link is followed without script, folds or not."""
+    found = file.comparison.dangers if file.comparison else ()
+    return [
+        (str(number), f"{url}&context=all&from={side}{max(1, number - BEFORE)}#{file.change.fragment}-{side}{number}")
+        for side, number in found
+    ]
+
+
+def sheet_for(change: Changed, made: Comparison, url: str, options: Options) -> diffhtml.Sheet:
     """A file that is new or gone has one side only, whatever the view."""
-    made = file.comparison
-    sides = "new" if file.change.before is None else "old" if file.change.after is None else options.view
-    longest = max(len(side) if side else 0 for side in (made.old, made.new)) if made else 0
+    sides = "new" if change.before is None else "old" if change.after is None else options.view
+    longest = max(len(side) if side else 0 for side in (made.old, made.new))
     digits = min(6, max(3, len(str(longest))))
-    return diffhtml.Sheet(file.change.fragment, sides, digits, url, bool(made and made.show_ends))
+    return diffhtml.Sheet(change.fragment, sides, digits, url, made.show_ends)
 
 
 def answer_file(request: HttpRequest, page: OneFile) -> HttpResponse:
     """Give a file's page, its bare section, or the rows of one fold; unchanged answers are 304."""
 
     def make() -> HttpResponse:
-        if request.GET.get("part") == "rows":
-            return HttpResponse(_fold_rows(request, page))
         part = request.GET.get("part", "")
+        if part in ("rows", "line"):
+            return HttpResponse(fold_rows(request, page, _url(page.head, to_address(page.change.path), page.options)))
         one = _kept(page, part != "near")
         if part in ("file", "near"):
             return tab(request, "changes", page, template="_file", shown=one, options=page.options)
         keep = f"f={one.file.address}&"
-        return tab(
-            request, "changes", page, template="file", shown=one, options=page.options, bar=bar(page.options), keep=keep
-        )
+        shown_bar = bar(page.options, json=is_json(page.change.path))
+        return tab(request, "changes", page, template="file", shown=one, options=page.options, bar=shown_bar, keep=keep)
 
     return answer(request, page.revision, make)
 
@@ -112,16 +141,14 @@ def _kept(page: OneFile, asked: bool) -> ShownFile:
         return found
     one = shown(page.file(asked=asked), page.head, page.options)
     if KEPT_LEAST < len(one.body) < KEPT_MOST:
-        made = one.file.comparison
-        slim = replace(one.file, rows=(), comparison=made and replace(made, old=None, new=None, codes=()))
-        one = replace(one, file=slim)
+        one = replace(one, file=one.file.slim())
         while len(_written) >= KEPT_FILES:
             _written.pop(next(iter(_written), key), None)
         _written[key] = one
     return one
 
 
-def bar(options: Options) -> list[dict[str, Any]]:
+def bar(options: Options, *, json: bool = False) -> list[dict[str, Any]]:
     """Give each option with its choices as links: (words, query, whether it is the one)."""
     return [
         {
@@ -131,6 +158,7 @@ def bar(options: Options) -> list[dict[str, Any]]:
             ],
         }
         for name in WORDS
+        if json or name != "json"
     ]
 
 
@@ -138,17 +166,26 @@ def code(preview: Preview | None) -> SafeString:
     return diffhtml.code(preview.cells) if preview else SafeString("")
 
 
-def _fold_rows(request: HttpRequest, page: OneFile) -> SafeString:
-    return fold_rows(request, page, _url(page.head, to_address(page.change.path), page.options))
-
-
 def fold_rows(request: HttpRequest, page: TwoSides, url: str) -> SafeString:
-    """Write the rows that the fold asked for left out; nothing where there is no such fold."""
-    asked = request.GET.get("fold", "").split(",")
-    numbers = [int(part) for part in asked if part.isascii() and part.isdigit() and len(part) < 9]
-    if len(numbers) != 3:
+    """Write rows that are not on a page yet: those of the fold asked for, those from a line on, or one long line."""
+    made = page.comparison()
+    sheet = sheet_for(page.change, made, url, page.options)
+    start = page.options.start
+    if request.GET.get("part") == "line":
+        cell = made.whole(start) if start else None
+        return SafeString(diffhtml.line(cell, made.show_ends, False)) if cell else SafeString("")
+    if start is not None:
+        rows, more = made.take(page.options, CLICK_ROWS, start)
+        return sheet.tables(rows) + sheet.more(more)
+    fold, shown = _numbers(request, "fold"), _numbers(request, "show")
+    if len(fold) != 3:
         return SafeString("")
-    return sheet_for(page.file(), url, page.options).rows(page.between(Fold(*numbers)))
+    return sheet.rows(made.between(Fold(*fold), *shown[:2]))
+
+
+def _numbers(request: HttpRequest, name: str) -> list[int]:
+    asked = request.GET.get(name, "").split(",")
+    return [int(part) for part in asked if part.isascii() and part.isdigit() and len(part) < 9]
 
 
 def _url(head: Any, address: str, options: Options) -> str:

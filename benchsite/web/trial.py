@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -25,18 +27,26 @@ def trial(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
 @require_safe
 def trial_transcript(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     number, attempt = whole_number(request, "page"), whole_number(request, "attempt")
-    role, at = request.GET.get("role", ""), request.GET.get("at", "")
-    page = found(transcripts.transcript(request.user, ulid, index, number or 1, attempt, role, at))
+    role, at, words = (request.GET.get(name, "") for name in ("role", "at", "find"))
+    page = found(transcripts.transcript(request.user, ulid, index, number or 1, attempt, role, at, words))
     if request.GET.get("raw"):
         return attachment(found(transcripts.raw_transcript(page, request.GET["raw"])))
-    return tab(request, "transcript", page)
+    return tab(request, "transcript", page, keep=_kept(page))
+
+
+def _kept(page: transcripts.Transcript) -> str:
+    """The query of what a reader chose, for links to other pages of the same list."""
+    chosen = {"role": page.role, "find": page.words, "attempt": page.attempt}
+    return urlencode({name: value for name, value in chosen.items() if value})
 
 
 @require_safe
 def trial_changes(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     options = Options.read(request.GET)
     page = found(diffs.changes(request.user, ulid, index, options, whole_number(request, "page") or 1))
-    return tab(request, "changes", page, files=diffparts.shown_all(page), bar=diffparts.bar(options))
+    return tab(
+        request, "changes", page, files=diffparts.shown_all(page), bar=diffparts.bar(options, json=page.has_json)
+    )
 
 
 @require_safe

@@ -8,6 +8,7 @@ export function bindKeys(root) {
     off.checked = isOff();
     off.addEventListener("change", () => switchOff(off.checked));
   }
+  root.querySelector("[data-keys-open]")?.addEventListener("click", () => list?.showModal());
   root.addEventListener("keydown", (event) => {
     if (
       event.ctrlKey ||
@@ -30,6 +31,7 @@ function act(root, event) {
     n: () => change(root, 1),
     p: () => change(root, -1),
     e: () => (files[Math.max(place, 0)].open = !files[Math.max(place, 0)].open),
+    E: () => foldAll(files),
     v: () => files[Math.max(place, 0)].querySelector("[data-viewed-tick]")?.click(),
     s: () => other(root, "view"),
     w: () => other(root, "blanks"),
@@ -39,6 +41,11 @@ function act(root, event) {
   if (!deeds[event.key] || !files.length) return;
   event.preventDefault();
   deeds[event.key]();
+}
+
+function foldAll(files) {
+  const open = !files.some((file) => file.open);
+  for (const file of files) file.open = open;
 }
 
 // the file under the reader's eyes: the last one that begins above the upper third

@@ -41,16 +41,34 @@ function bindFilter(sheets) {
   const filter = sheets.querySelector("[data-filter-files]");
   filter?.addEventListener("input", () => {
     const wanted = filter.value.trim().toLowerCase();
-    for (const group of sheets.querySelectorAll(".files-group")) {
-      const folder = group.querySelector(".folder")?.textContent ?? "";
-      let shown = 0;
-      for (const item of group.querySelectorAll("li")) {
-        item.hidden = !`${folder}/${item.textContent}`.toLowerCase().includes(wanted);
-        shown += item.hidden ? 0 : 1;
-      }
-      group.hidden = shown === 0;
-    }
+    for (const group of sheets.querySelectorAll(".files-group")) group.hidden = filterGroup(group, wanted) === 0;
   });
+}
+
+// shows the files whose path holds what is wanted, and the folders on the way to them; gives how many files are left
+function filterGroup(group, wanted) {
+  const items = [...group.querySelectorAll("li")];
+  const way = [];
+  let shown = 0;
+  for (const item of items) {
+    const depth = depthOf(item);
+    way.length = Math.min(way.length, depth);
+    if (item.matches(".folder")) {
+      item.hidden = true;
+      way[depth] = item;
+      continue;
+    }
+    const path = [...way, item].map((one) => one.querySelector(".file-name").textContent).join("");
+    item.hidden = !path.toLowerCase().includes(wanted);
+    if (item.hidden) continue;
+    shown += 1;
+    for (const folder of way) folder.hidden = false;
+  }
+  return shown;
+}
+
+function depthOf(item) {
+  return Number(/(?:^| )d(\d+)/.exec(item.className)?.[1] ?? 0);
 }
 
 function recall() {

@@ -45,7 +45,7 @@ def test_a_missing_newline_at_the_end_belongs_to_its_side(old, new, which):
 
 def test_bidi_controls_are_counted_and_told():
     made = comparison(b"x = 1\n", "x = 1 # \u202e\u2066 admin\n".encode())
-    assert made.dangers == 2
+    assert made.dangers == (("R", 1),)
     assert "2 hidden or control characters in the new text" in said(b"x = 1\n", "x = 1 # \u202e\u2066 admin\n".encode())
 
 
@@ -127,8 +127,8 @@ def test_bytes_that_were_never_stored_are_named_not_guessed():
 
 
 def test_a_huge_file_has_no_colours_and_says_why():
-    old = b"x = 1\n" * 6000
-    assert "No colours: more than 5,000 lines." in said(old, old + b"y = 2\n", "a.py")
+    old = b"x = 1\n" * 20_001
+    assert "No colours: more than 20,000 lines." in said(old, old + b"y = 2\n", "a.py")
 
 
 def test_colours_survive_strings_over_several_lines():
@@ -142,6 +142,10 @@ def test_the_cache_gives_the_same_comparison(tmp_path):
     change = Changed("a.py", "modified", side(old), side(new))
     first, second = (compare(change, old, new, Options(), cache) for _ in range(2))
     assert first == second
+    assert first.take(Options(), 9) == second.take(Options(), 9)
+    third = compare(change, old, new, Options(), cache)
+    assert third.take(Options(), 9) == first.take(Options(), 9)
+    assert (first.coloured, third.coloured) == (4, 0)
     assert len(list(tmp_path.glob("??/*"))) == 3
     cache.limit = 0
     cache.sweep()

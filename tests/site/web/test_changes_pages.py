@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from benchsite.artifacts.models import Blob
 from benchsite.diffs.files import anchor
+from benchsite.diffs.limits import FIRST_ROWS
 from benchsite.flows.ingest import ingest
 from benchsite.readings.address import from_address, to_address
 from runner.digests import sha256
@@ -75,7 +76,7 @@ def test_the_options_live_in_the_address_and_mark_what_is_on(client, tmp_path):
 
 def test_a_fold_opens_without_script_and_as_a_part(client, tmp_path):
     run = take_in(tmp_path, Story(before={"a.txt": OLD}, after={"a.txt": NEW}))
-    folds = soup(client.get(trial_url(run, "changes/"))).select("tr.fold a")
+    folds = soup(client.get(trial_url(run, "changes/"))).select("tr.fold a:not(.step)")
     assert [fold.text for fold in folds] == ["27 unchanged lines", "26 unchanged lines"]
     whole = soup(client.get(folds[1]["href"].split("#")[0]))
     assert whole.select_one(f"#{folds[1]['href'].split('#')[1]}")
@@ -118,7 +119,7 @@ def test_a_long_change_waits_for_a_click_and_says_why(client, tmp_path):
     made = soup(client.get(trial_url(run, "changes/")))
     assert [tag.text for tag in made.select(".file-head .tag")] == ["401 changed lines", "generated file"]
     assert not made.select(".diff")
-    assert len(rows_of(soup(client.get(file_url(run, "big.txt"))))) == 401
+    assert len(rows_of(soup(client.get(file_url(run, "big.txt"))))) == FIRST_ROWS
 
 
 def test_what_evaluation_wrote_stands_apart(client, tmp_path):
@@ -154,6 +155,8 @@ def test_binary_files_show_sizes_digests_and_bytes_and_images_show_themselves(cl
     made = soup(client.get(trial_url(run, "changes/")))
     images = made.select(".images img")
     assert len(images) == 2
+    assert [choice["value"] for choice in made.select(".pictures input[type=radio]")] == ["two", "swipe", "difference"]
+    assert "2 × 2 px · 77 B" in made.select_one(".pictures dl").text
     shown = client.get(images[1]["src"])
     assert (shown["Content-Type"], b"".join(shown.streaming_content)) == ("image/png", other)
     assert "00 01" in made.select_one(".hex").text

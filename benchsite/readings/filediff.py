@@ -1,0 +1,116 @@
+"""One changed file for a page: compared as far as it is shown at once, as a picture or as bytes where it is no text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from benchsite.diffs import facts
+from benchsite.diffs.compare import Comparison, compare
+from benchsite.diffs.dangers import Pill, split_name
+from benchsite.diffs.files import Changed, Side
+from benchsite.diffs.images import HEAD, Image, image
+from benchsite.diffs.limits import CLICK_ROWS, FIRST_ROWS, HEX_HEAD, IMAGE_BYTES, MAX_BYTES
+from benchsite.diffs.options import Options
+from benchsite.diffs.rows import Fold, Line, Row
+from runner.digests import digest
+
+from .address import to_address
+from .shelf import Shelf, diff_cache
+
+HexRows = tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class FileDiff:
+    """One file on the page. Without `comparison` it is fetched when wanted; without `open` it waits for a click.
+
+    `more` is the line that the rows not shown begin with, `start` the line that the shown ones were asked from.
+    """
+
+    change: Changed
+    address: str
+    added: int | None
+    deleted: int | None
+    comparison: Comparison | None = None
+    rows: tuple[Row | Fold, ...] = ()
+    more: Line | None = None
+    start: Line | None = None
+    open: bool = False
+    old_image: Image | None = None
+    new_image: Image | None = None
+    hex: tuple[tuple[str, HexRows], ...] = ()
+
+    @property
+    def name(self) -> list[str | Pill]:
+        return split_name(self.change.path)
+
+    @property
+    def old_name(self) -> list[str | Pill]:
+        return split_name(self.change.old_path)
+
+    @property
+    def base(self) -> list[str | Pill]:
+        return split_name(self.change.path.rsplit("/", 1)[-1])
+
+    @property
+    def viewed_key(self) -> str:
+        """Name this pair of contents: a viewed mark holds for these bytes only."""
+        sides = (self.change.before, self.change.after)
+        return digest([side.sha256 if side else "" for side in sides] + [self.address])[:16]
+
+    def slim(self) -> FileDiff:
+        """Give it without its texts, once its rows are written."""
+        made = self.comparison and replace(self.comparison, old=None, new=None, codes=())
+        return replace(self, rows=(), comparison=made)
+
+
+def compared(
+    change: Changed, shelf: Shelf, options: Options, *, asked: bool = False, start: Line | None = None
+) -> FileDiff:
+    """Compare a file; one that is `asked` for is open however long it is, and asked `start` shows all from there on.
+
+    The rows of one that stays folded are not made: they can be a hundred thousand.
+    """
+    made = comparison(change, shelf, options)
+    opened = asked or not made.folded
+    rows, more = made.take(options, CLICK_ROWS if start else FIRST_ROWS, start) if opened else ((), None)
+    old, new = (_head(side, shelf) if made.kind == "binary" else b"" for side in (change.before, change.after))
+    return FileDiff(
+        change=change,
+        address=to_address(change.path),
+        added=made.added,
+        deleted=made.deleted,
+        comparison=made,
+        rows=rows,
+        more=more,
+        start=start,
+        open=opened,
+        old_image=_image(change.before, old),
+        new_image=_image(change.after, new),
+        hex=_hex(old, new) if made.kind == "binary" else (),
+    )
+
+
+def comparison(change: Changed, shelf: Shelf, options: Options) -> Comparison:
+    old, new = (bytes_of(side, shelf) if side else None for side in (change.before, change.after))
+    return compare(change, old, new, options, diff_cache())
+
+
+def bytes_of(side: Side, shelf: Shelf) -> bytes | None:
+    if side.type != "file" or not side.stored or not side.sha256:
+        return b"" if side.type == "file" and side.size == 0 else None
+    # the size is a claim of whoever wrote the record; one byte over the limit is enough to say "too large"
+    return shelf.head(side.sha256, MAX_BYTES + 1)
+
+
+def _head(side: Side | None, shelf: Shelf) -> bytes:
+    return (shelf.head(side.sha256, HEAD) if side and side.stored else None) or b""
+
+
+def _image(side: Side | None, head: bytes) -> Image | None:
+    return image(head) if side is not None and side.size <= IMAGE_BYTES else None
+
+
+def _hex(old: bytes, new: bytes) -> tuple[tuple[str, HexRows], ...]:
+    sides = (("before", old), ("after", new))
+    return tuple((name, tuple(facts.hex_head(data[:HEX_HEAD]))) for name, data in sides if data)
