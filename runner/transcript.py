@@ -85,25 +85,45 @@ def read_steps(source: Path | BinaryIO) -> Iterator[Step]:
         with source.open("rb") as file:
             yield from read_steps(file)
         return
-    for row in json_lines(source, MAX_LINE):
-        step = _step(row)
+    for _, line in lines_of(source, MAX_LINE):
+        step = step_of(line)
         if step is not None:
             yield step
 
 
 def json_lines(file: BinaryIO, max_line: int) -> Iterator[dict[str, Any]]:
     """Give the JSON objects of a stream line by line; whatever else stands there is skipped, never held in memory."""
-    while line := file.readline(max_line + 1):
-        if len(line) > max_line:
-            while line and not line.endswith(b"\n"):
-                line = file.readline(max_line)
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
+    for _, line in lines_of(file, max_line):
+        row = _object(line)
+        if row is not None:
             yield row
+
+
+def lines_of(file: BinaryIO, max_line: int) -> Iterator[tuple[int, bytes]]:
+    """Give the lines of a stream, each with the bytes before it; longer ones are skipped, never held in memory."""
+    at = 0
+    while line := file.readline(max_line + 1):
+        start, at = at, at + len(line)
+        if len(line) <= max_line:
+            yield start, line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(max_line)
+            at += len(line)
+
+
+def step_of(line: bytes) -> Step | None:
+    """Read one line of a transcript; None where it is no step."""
+    row = _object(line)
+    return None if row is None else _step(row)
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def _step(row: dict[str, Any]) -> Step | None:

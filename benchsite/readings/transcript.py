@@ -1,74 +1,16 @@
-"""What was said and done: normalised steps, paged on the server, long outputs folded."""
+"""What was said and done: normalised steps, paged on the server, searched there, long outputs folded."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
-from benchsite.diffs import ansi
-from benchsite.diffs.ansi import Terminal
-from benchsite.diffs.dangers import Pill, split
-from runner.transcript import ROLES, Step, read_steps
-
-from . import words
 from .artifact import Raw
 from .shelf import Shelf
-from .trial import usage_rows
-from .trialhead import Head, find
-
-PAGE = 200
-FOLD_LINES = 16
-FOLD_CHARS = 1_600
-COMMANDS = frozenset({"command", "cmd", "script"})
-SHOW_CHARS = 64_000
-"""A step's text beyond this is in the raw download only; the page says so."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A stretch of a step's text: harmless text or a pill, with terminal classes."""
-
-    content: str | Pill
-    classes: str = ""
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a tool call; a command stands without its name. `long` values have lines of their own."""
-
-    name: str
-    value: tuple[str | Pill, ...]
-    long: bool
-
-
-@dataclass(frozen=True)
-class Shown:
-    """One step, ready to be read. `head` is always visible; `text` waits in a fold where `folded` says its size."""
-
-    step: Step
-    request: int
-    text: tuple[Line, ...]
-    arguments: tuple[Argument, ...]
-    folded: str
-    peek: str
-    cut: int
-    dropped: int
-    usage: str
-
-    @property
-    def anchor(self) -> str:
-        return f"s{self.request}-{self.step.n}"
-
-    @property
-    def failed(self) -> bool:
-        return _failed(self.step)
-
-    @property
-    def block(self) -> bool:
-        """Tell output, whose columns matter, from prose."""
-        return self.step.kind == "observation"
+from .stepfind import LONGEST, find_steps, pattern_of
+from .steps import FILTERS, PAGE, Placed, page_of, page_with, place, total
+from .steptext import Shown, show
+from .trialhead import Head, Seen, find
 
 
 @dataclass(frozen=True)
@@ -82,6 +24,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Transcript:
+    """`total` steps match `role` and `words`; `bounded` says in words that not everything was searched."""
+
     head: Head
     attempt: int
     sources: tuple[Source, ...]
@@ -89,12 +33,23 @@ class Transcript:
     total: int
     page: int
     role: str
+    words: str
     counts: dict[str, int]
     refused: tuple[str, ...]
+    bounded: str = ""
 
     @property
     def choices(self) -> list[tuple[str, int]]:
-        return [(name, self.counts[name]) for name in (*ROLES, "errors") if self.counts.get(name)]
+        return [(name, self.counts[name]) for name in FILTERS if name and self.counts.get(name)]
+
+    @property
+    def several(self) -> bool:
+        return len(self.sources) > 1
+
+    @property
+    def place(self) -> str:
+        """Where a step found or filtered stands among all steps, but for its number."""
+        return f"?attempt={self.attempt}&" if self.words or self.role else ""
 
     @property
     def attempt_numbers(self) -> list[int]:
@@ -114,19 +69,29 @@ class Transcript:
 
 
 def transcript(
-    user: Any, ulid: str, index: int, page: int, attempt: int | None, role: str, at: str = ""
+    user: Any, ulid: str, index: int, page: int, attempt: int | None, role: str, at: str = "", words: str = ""
 ) -> Transcript | None:
     """Give one page of a transcript; `at`, as `request-step`, asks for the page that holds that step."""
     head = find(user, ulid, index)
     if head is None:
         return None
     number = attempt or (head.final.number if head.final else 1)
-    sources = _sources(head.record(number))
+    sources = sources_of(head, number)
     shelf = Shelf((source.transcript for source in sources), head.run.bench_id)
-    role = role if role in (*ROLES, "errors") else ""
-    page = _page_with(sources, shelf, at) if at else max(1, page)
-    steps, counts, total = _page(sources, shelf, page, role)
-    return Transcript(head, number, sources, steps, total, page, role, counts, tuple(shelf.why.values()))
+    placed = placed_of(sources, shelf)
+    role, words = role if role in FILTERS else "", words.strip()[:LONGEST]
+    if words:
+        found = find_steps(placed, shelf, words, role, max(1, page))
+        steps, many, bounded = list(found.steps), found.total, found.bounded
+    else:
+        many, bounded = total(placed, role), ""
+        page = page_with(placed, shelf, at) if at else min(max(1, page), max(1, -(-many // PAGE)))
+        steps = list(page_of(placed, shelf, role, page))
+    pattern = pattern_of(words) if words else None
+    shown = tuple(show(step, request, pattern) for request, step in steps)
+    counts = {name: total(placed, name) for name in FILTERS}
+    refused = tuple(shelf.why.values())
+    return Transcript(head, number, sources, shown, many, max(1, page), role, words, counts, refused, bounded)
 
 
 def raw_transcript(page: Transcript, which: str) -> Raw | None:
@@ -141,86 +106,15 @@ def raw_transcript(page: Transcript, which: str) -> Raw | None:
     return Raw.of(file, f"trial-{page.head.index}-{kind}-{source.request}.{ending}")
 
 
-def _sources(record: dict[str, Any]) -> tuple[Source, ...]:
-    rows = [row for row in record.get("requests") or [] if isinstance(row, dict)]
+def sources_of(seen: Seen, attempt: int | None = None) -> tuple[Source, ...]:
+    rows = [row for row in seen.record(attempt).get("requests") or [] if isinstance(row, dict)]
     return tuple(
         Source(int(row.get("number") or n), row.get("transcript") or "", row.get("output") or "")
         for n, row in enumerate(rows, 1)
     )
 
 
-def _page(
-    sources: tuple[Source, ...], shelf: Shelf, page: int, role: str
-) -> tuple[tuple[Shown, ...], dict[str, int], int]:
-    """Read through all steps once, counting, and keep those of the page: memory holds one page."""
-    counts: dict[str, int] = {}
-    shown: list[Shown] = []
-    total = 0
-    for source, step in _steps(sources, shelf):
-        for name in (step.role, *(["errors"] if _failed(step) else [])):
-            counts[name] = counts.get(name, 0) + 1
-        if role and role != step.role and not (role == "errors" and _failed(step)):
-            continue
-        if (page - 1) * PAGE <= total < page * PAGE:
-            shown.append(show(step, source.request))
-        total += 1
-    return tuple(shown), counts, total
-
-
-def _page_with(sources: tuple[Source, ...], shelf: Shelf, at: str) -> int:
-    steps = enumerate(_steps(sources, shelf))
-    return next((n // PAGE + 1 for n, (source, step) in steps if f"{source.request}-{step.n}" == at), 1)
-
-
-def _steps(sources: tuple[Source, ...], shelf: Shelf) -> Iterator[tuple[Source, Step]]:
-    for source in sources:
-        file: BinaryIO | None = shelf.open(source.transcript) if source.transcript else None
-        if file is not None:
-            with file:
-                for step in read_steps(file):
-                    yield source, step
-
-
-def _failed(step: Step) -> bool:
-    return isinstance(step.exit_code, int) and step.exit_code != 0
-
-
-def show(step: Step, request: int) -> Shown:
-    text = step.text[:SHOW_CHARS]
-    terminal = ansi.read(text)
-    lines = terminal.text.count("\n") + 1
-    long = lines > FOLD_LINES or len(terminal.text) > FOLD_CHARS
-    used = " · ".join(f"{value} {label}" for label, value in usage_rows(step.usage))
-    return Shown(
-        step=step,
-        request=request,
-        text=_lines(terminal),
-        arguments=_arguments(step),
-        folded=words.count(lines, "line") if long and step.kind == "observation" else "",
-        peek=next((line.strip() for line in terminal.text.splitlines() if line.strip()), "")[:120],
-        cut=len(step.text) if len(step.text) > SHOW_CHARS else 0,
-        dropped=terminal.dropped,
-        usage=used,
-    )
-
-
-def _lines(terminal: Terminal) -> tuple[Line, ...]:
-    return tuple(Line(part, stretch.classes) for stretch in terminal.stretches for part in split(stretch.text))
-
-
-def _arguments(step: Step) -> tuple[Argument, ...]:
-    """Write a tool call's arguments as a person would: texts as they are, all else as JSON."""
-    given = step.arguments
-    if given is None:
-        return ()
-    pairs = given.items() if isinstance(given, dict) else [("", given)]
-    return tuple(_argument(str(name), value) for name, value in pairs)
-
-
-def _argument(name: str, value: Any) -> Argument:
-    try:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    except RecursionError:
-        text = "(nested too deeply to be shown)"
-    alone = name in COMMANDS
-    return Argument("" if alone else name, tuple(split(text[:SHOW_CHARS])), alone or "\n" in text or len(text) > 80)
+def placed_of(sources: tuple[Source, ...], shelf: Shelf) -> list[Placed]:
+    """Index the transcripts that may be shown; the shelf says why others may not."""
+    made = (place(source.request, source.transcript, shelf) for source in sources if source.transcript)
+    return [one for one in made if one is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -106,6 +107,18 @@ def bar(parts: list[tuple[str, int]], planned: int, words: str) -> SafeString:
 def pills(parts: Iterable[str | Pill]) -> SafeString:
     """Write a text whose dangerous characters are shown by name. No template does: its last line end would show."""
     return format_html_join("", "{}", ((_pill(part),) for part in parts))
+
+
+def stretches(lines: Iterable[Any]) -> SafeString:
+    """Write text of a terminal or a transcript: stretches with classes, pills, and what was found marked."""
+    return format_html_join("", "{}", ((_stretch(line),) for line in lines))
+
+
+def _stretch(line: Any) -> str:
+    inner = _pill(line.content)
+    if line.found:
+        return format_html('<mark class="{}">{}</mark>', line.classes, inner)
+    return format_html('<span class="{}">{}</span>', line.classes, inner) if line.classes else inner
 
 
 def _pill(part: str | Pill) -> str:

@@ -34,6 +34,7 @@ for name, function in {
     "coverage_words": formats.coverage_words,
     "axes": formats.axes,
     "pills": marks.pills,
+    "stretches": marks.stretches,
     "foreign": formats.foreign,
     "plainly": formats.plainly,
     "ordinal": words.ordinal,

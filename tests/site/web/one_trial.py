@@ -34,6 +34,10 @@ class Story:
 
 def take_in(folder: Path, story: Story, *, seed: int = 1, definition: str = "one", **asked: Any) -> Any:
     """Write the run and ingest it; gives the run. Another `definition` is another version of the bench."""
+    for event in asked.pop("more", []):
+        # an event of another request brings its transcript as bytes
+        transcript = BlobStore(folder / ".bench" / "blobs").put(event["transcript"])
+        story.extra.append({**event, "transcript": transcript})
     run_dir = write(folder, story, seed=seed, definition=definition)
     return ingest(run_dir, verdict=asked.pop("verdict", "accepted"), **asked)
 

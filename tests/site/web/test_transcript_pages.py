@@ -1,0 +1,98 @@
+"""Long transcripts: any page without reading what is before it, filters, finding on the server, stated bounds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchsite.readings import stepfind, steps
+from tests.site.web.one_trial import Story, take_in
+from tests.site.web.test_trial_pages import soup, text, trial_url
+
+pytestmark = pytest.mark.django_db
+MANY = 1_050
+
+
+def row(n: int) -> dict[str, object]:
+    if n % 5 == 4:
+        failed = {"exit_code": 1} if n % 50 == 4 else {"exit_code": 0}
+        said = f"\x1b[31mneedle\x1b[0m {n}" if n in (104, 904) else f"output {n}"
+        return {"role": "tool", "kind": "observation", "text": said, **failed}
+    if n % 5 == 3:
+        return {
+            "role": "assistant",
+            "kind": "tool_call",
+            "text": "",
+            "tool": "shell",
+            "arguments": {"command": f"run {n}"},
+        }
+    return {"role": "assistant", "kind": "message", "text": f"step <{n}> \u00e9t\u00e9"}
+
+
+@pytest.fixture
+def run(tmp_path):
+    return take_in(tmp_path, Story(steps=[row(n) for n in range(1, MANY + 1)]))
+
+
+def numbers(response) -> list[int]:
+    return [int(tag.get_text()) for tag in soup(response).select(".step-n")]
+
+
+def test_every_page_and_filter_shows_its_steps_and_no_others(client, run):
+    for role, wanted in (
+        ("", list(range(1, MANY + 1))),
+        ("tool", [n for n in range(1, MANY + 1) if n % 5 == 4]),
+        ("errors", [n for n in range(1, MANY + 1) if n % 50 == 4]),
+    ):
+        pages = -(-len(wanted) // steps.PAGE)
+        got = [numbers(client.get(trial_url(run, f"transcript/?role={role}&page={p}"))) for p in range(1, pages + 1)]
+        assert [n for page in got for n in page] == wanted, role
+        assert all(len(page) == steps.PAGE for page in got[:-1])
+    assert numbers(client.get(trial_url(run, "transcript/?page=999"))) == list(range(1001, MANY + 1))
+
+
+def test_a_step_is_found_on_its_page_by_its_number(client, run):
+    assert numbers(client.get(trial_url(run, "transcript/?at=1-777")))[0] == 601
+    for odd in ("1-99999", "2-1", "x", "1-", "1-777777777777"):
+        assert numbers(client.get(trial_url(run, f"transcript/?at={odd}")))[0] == 1
+
+
+def test_numbers_that_do_not_rise_are_searched_one_by_one(client, tmp_path):
+    shuffled = [{**row(1), "n": n, "role": "user"} for n in [*range(500, 0, -1)]]
+    run = take_in(tmp_path, Story(steps=shuffled))
+    assert 3 in numbers(client.get(trial_url(run, "transcript/?at=1-3")))
+
+
+def test_the_pages_of_several_requests_follow_one_another(client, tmp_path):
+    lines = [{"role": "user", "kind": "message", "text": f"again {n}"} for n in range(1, 151)]
+    blob = b"".join(json.dumps({"n": n, **line}).encode() + b"\n" for n, line in enumerate(lines, 1))
+    second = {"type": "request", "number": 2, "exit_code": 0, "timed_out": False, "seconds": 1.0, "usage": {}}
+    story = Story(steps=[row(n) for n in range(1, 151)])
+    run = take_in(tmp_path, story, more=[second | {"transcript": blob}])
+    first = soup(client.get(trial_url(run, "transcript/")))
+    assert [tag.get_text() for tag in first.select(".step-n")][149:151] == ["1.150", "2.1"]
+    last = [tag.get_text() for tag in soup(client.get(trial_url(run, "transcript/?page=2"))).select(".step-n")]
+    assert last[0] == "2.51"
+    assert len(last) == 100
+    assert soup(client.get(trial_url(run, "transcript/?at=2-120"))).select_one("#s2-120")
+
+
+def test_words_are_found_on_the_server_through_colours_arguments_and_cases(client, run):
+    made = soup(client.get(trial_url(run, "transcript/?find=NEEDLE")))
+    assert [tag.get_text() for tag in made.select(".step-n")] == ["104", "904"]
+    assert [tag.get_text() for tag in made.select("mark")] == ["needle", "needle"]
+    assert made.select_one(".step-n")["href"].endswith("at=1-104#s1-104")
+    assert "2 steps with “NEEDLE”." in made.get_text()
+    assert numbers(client.get(trial_url(run, "transcript/?find=run+1048"))) == [1048]
+    said = [n for n in range(1, MANY + 1) if n % 5 < 3]
+    assert numbers(client.get(trial_url(run, "transcript/?find=ÉTÉ&page=2"))) == said[200:400]
+    assert numbers(client.get(trial_url(run, "transcript/?find=needle+904&role=tool"))) == [904]
+    assert "No step has “<b>nowhere”." in text(client.get(trial_url(run, "transcript/?find=<b>nowhere")))
+
+
+def test_a_search_that_stopped_early_says_so(client, run, monkeypatch):
+    monkeypatch.setattr(stepfind, "FIND_STEPS", 7)
+    assert "Only the first 7 steps found are listed." in text(client.get(trial_url(run, "transcript/?find=output")))
+    monkeypatch.setattr(stepfind, "FIND_BYTES", 5_000)
+    assert "Only the first 5,000 bytes were searched." in text(client.get(trial_url(run, "transcript/?find=needle")))
