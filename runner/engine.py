@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .blobs import BlobStore
+from .cancelling import ALL, Requests
 from .errors import DiskFull, RunInterrupted
 from .executor import LocalExecutor
 from .faults import fault
@@ -73,6 +74,7 @@ class Drive:
         self.running: dict[str, TrialJob] = {}
         self.fail_fast, self.given_up = fail_fast, ""
         self.failure: BaseException | None = None
+        self.requests, self.cancelled = Requests(run_dir), set[int]()
         self.nothing = Recorded.of(run_dir, self.manifest).nothing() if self.manifest.regraded else {}
         self._lock = threading.Lock()  # over queue, cells, spending, running
         self._telling = threading.Lock()  # over journal and listener: a listener sees events in the journal's order
@@ -118,13 +120,35 @@ class Drive:
         """Wait for the workers. Ctrl-C that reaches this thread cancels; a second one leaves at once."""
         while any(thread.is_alive() for thread in threads):
             try:
-                if self.cancel.is_set() or self.failure is not None:
-                    self._kill_running()
+                self._obey()
+                self._kill_unwanted()
                 next((t for t in threads if t.is_alive()), threads[0]).join(LOOK)
             except KeyboardInterrupt:
                 if self.cancel.is_set():
                     raise
                 self.cancel.set()
+
+    def _obey(self) -> None:
+        """Do what other processes ask: cancel one trial, or the run."""
+        for name in self.requests.new():
+            if name == ALL:
+                self.cancel.set()
+            else:
+                self._cancel(int(name))
+            self.requests.done(name)
+
+    def _cancel(self, index: int) -> None:
+        """Take out a trial that waits; one that runs is ended, one about to run finds its index noted."""
+        with self._lock:
+            self.cancelled.add(index)
+            waiting = [todo for todo in self.queue if todo.index == index]
+            for todo in waiting:
+                self.queue.remove(todo)
+        for todo in waiting:
+            self._not_run(todo)
+
+    def _not_run(self, todo: Pending) -> None:
+        self.tell("trial.not_run", trial=todo.index, state="cancelled", reason="It was cancelled before it ran.")
 
     def _end(self, threads: list[threading.Thread]) -> None:
         if any(thread.is_alive() for thread in threads):
@@ -139,9 +163,11 @@ class Drive:
         self.tell("run.finished", state=state)
         self.journal.sync()
 
-    def _kill_running(self) -> None:
+    def _kill_unwanted(self) -> None:
+        """Again at each look: a job may be known here before its executor knows it."""
+        every = self.cancel.is_set() or self.failure is not None
         with self._lock:
-            jobs = list(self.running.values())
+            jobs = [job for job in self.running.values() if every or job.index in self.cancelled]
         for job in jobs:
             self.executor.kill(job)
 
@@ -206,6 +232,7 @@ class Drive:
     def _again(self, attempt: Attempt, todo: Pending) -> bool:
         if self.cancel.is_set() or self.failure is not None or attempt.state != "run_error":
             return False
+
         with self._lock:
             over = self.spending.over
         return not over and may_retry(attempt.fault, todo.retried, retries_of(self.manifest))
@@ -213,7 +240,12 @@ class Drive:
     def _attempt(self, todo: Pending, worker: int) -> Attempt:
         job = TrialJob(self.run_dir, todo.index, todo.attempt, trial_seed(self.manifest, todo.index), worker)
         with self._lock:
-            self.running[job.key] = job
+            unwanted = todo.index in self.cancelled
+            if not unwanted:
+                self.running[job.key] = job
+        if unwanted:
+            self._not_run(todo)
+            return Attempt(todo.index, todo.attempt, "cancelled")
         folding, ended = Folding(), Attempt(todo.index, todo.attempt)
         try:
             for event in self.executor.execute(job):

@@ -155,7 +155,7 @@ class Watch:
         """A guard that failed has excluded the trial, whatever became of its process afterwards."""
         state, code, reason = fault(self._code()).state, self._code(), self._sentence()
         if self.killed_for == "cancelled":
-            state, code, reason = "cancelled", "", "The run was stopped while this trial ran."
+            state, code, reason = "cancelled", "", "It was cancelled while it ran."
         elif self.guard:
             state, code, reason = "excluded", "", self.guard
         return self._event(

@@ -81,7 +81,7 @@ class _Wait:
         if self.reader is None and holder not in ("", leases.CANCELLED):
             self.reader = Reader(self.job, holder)
         if self.reader is None and holder == leases.CANCELLED:
-            return self._last("cancelled", None, "The run was cancelled before a worker took this trial.")
+            return self._last("cancelled", None, "It was cancelled before a worker took it.")
         if self.lease.until >= timezone.now():
             return None
         if holder == "" and leases.resend(self.lease, self.job):

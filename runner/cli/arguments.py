@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "runner.cli.doctor",
     "try": "runner.cli.trying",
     "run": "runner.cli.run",
+    "cancel": "runner.cli.cancel",
     "rerun": "runner.cli.rerun",
     "regrade": "runner.cli.regrade",
     "result": "runner.cli.result",
@@ -79,8 +80,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     adding = (
-        _init, _prepare, _check, _doctor, _try, _run, _rerun, _regrade, _result, _list, _transcript, _diff, _open,
-        _replay, _bundle, _push, _mock_model,
+        _init, _prepare, _check, _doctor, _try, _run, _cancel, _rerun, _regrade, _result, _list, _transcript, _diff,
+        _open, _replay, _bundle, _push, _mock_model,
     )  # fmt: skip
     for add in adding:
         add(commands)
@@ -161,6 +162,18 @@ def _try(commands: Commands[ArgumentParser]) -> None:
     parser.add_argument("--evaluation", choices=("none", "reuse", "fresh"), help="evaluation mode")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the trial (default: drawn)")
     parser.add_argument("--pdb", action="store_true", help="open the debugger where the scenario raises")
+    with_json(parser)
+
+
+def _cancel(commands: Commands[ArgumentParser]) -> None:
+    parser = add_command(
+        commands,
+        "cancel",
+        "Cancel one trial of a run that goes on in another terminal, or all that is left of the run.",
+        "A cancelled trial is run again by `run --resume`.",
+    )
+    with_run(parser)
+    parser.add_argument("--trial", type=int, metavar="N", help="the trial's index (`result --trials` lists them)")
     with_json(parser)
 
 

@@ -24,9 +24,14 @@ from benchsite.flows.spool import Reader, Writer
 from benchsite.flows.working import CeleryExecutor
 from benchsite.jobs.models import Job, Lease
 from benchsite.runs.models import Run
+from runner.cancelling import cancel
+from runner.engine import drive
 from runner.errors import RunnerError
 from runner.jobs import TrialJob
 from runner.journal import Event, encode, read_events
+from runner.prepare import prepare
+from runner.replay import read
+from runner.running import begin
 from tests import make
 
 ROOT = Path(__file__).parents[2]
@@ -154,6 +159,26 @@ def test_a_trial_cancelled_before_anyone_took_it_ends_as_cancelled(job: TrialJob
     canceller.join()
     assert [event["type"] for event in found] == ["trial.started", "trial.finished"]
     assert (found[-1]["state"], found[-1]["fault"]) == ("cancelled", None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_trial_of_a_run_on_workers_is_cancelled_from_elsewhere(tmp_path: Path) -> None:
+    run_dir = begin(prepare(bench(tmp_path / "bench", "good")))
+
+    def work() -> None:
+        drive(run_dir, executor=CeleryExecutor(run_dir), workers=1)
+        connection.close()
+
+    driver = threading.Thread(target=work)
+    driver.start()
+    _until(lambda: Lease.objects.exists())
+    offered = Lease.objects.get().index
+    cancel(run_dir, offered)
+    cancel(run_dir)
+    driver.join(60)
+    trials = read(run_dir).trials
+    assert [trial.state for trial in trials] == ["cancelled", "cancelled"]
+    assert trials[offered].reason == "It was cancelled before a worker took it."
 
 
 def _cancel_soon(executor: CeleryExecutor, job: TrialJob) -> None:
