@@ -64,6 +64,8 @@ START: dict[str, bytes] = {
     "data/crlf.txt": b"one\r\ntwo\r\n",
     "docs/notes.txt": b"no newline at the end",
 }
+STORED = 200_000
+"""Larger files are hashed and not kept."""
 EXECUTABLE = frozenset({"tools/run.sh"})
 
 
@@ -148,7 +150,7 @@ def _change(path: str, kind: str, before: Any, after: Any) -> dict[str, Any]:
 def _side(path: str, data: bytes | None, blobs: BlobStore) -> dict[str, Any] | None:
     if data is None:
         return None
-    stored = len(data) <= 200_000
+    stored = len(data) <= STORED
     digest = blobs.put(data) if stored else sha256(data)
     return {
         "type": "file",

@@ -1,14 +1,12 @@
-"""What pages of a large run cost on a warm site (100 scenarios x 36 cells x 10 trials), and a diff of 10,000 lines.
+"""What pages of a large run cost on a warm site (100 scenarios x 36 cells x 10 trials).
 
 CPU time of the request in the process, median of seven: it is what a loaded machine has to give. Bars: 150 ms and 12
-queries a page; 250 ms for a diff nobody has read before, 60 ms after that.
+queries a page.
 """
 
 from __future__ import annotations
 
 import os
-import random
-import shutil
 import statistics
 import sys
 import tempfile
@@ -16,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-LINES, SHARE, ROUNDS = 10_000, 0.03, 7
-PAGE_BAR, QUERY_BAR, COLD_BAR, WARM_BAR = 0.150, 12, 0.250, 0.060
+ROUNDS = 7
+PAGE_BAR, QUERY_BAR = 0.150, 12
 
 
 def set_up(folder: Path) -> None:
@@ -33,23 +31,12 @@ def set_up(folder: Path) -> None:
     call_command("migrate", verbosity=0)
 
 
-def edited(rng: random.Random) -> tuple[bytes, bytes]:
-    old = [f"x{n} = old({n})\n" for n in range(LINES)]
-    new = [line.replace("old", "new") if rng.random() < SHARE else line for line in old]
-    return "".join(old).encode(), "".join(new).encode()
-
-
-def take_in(folder: Path) -> tuple[Any, Any]:
-    """Give the large run, and a small one whose trials changed a file of ten thousand lines."""
+def take_in(folder: Path) -> Any:
     from benchsite.flows.ingest import ingest
-    from tests import make, make_world
+    from tests import make
 
     large = make.make_run(folder / "large", bench="perf/large", cells=36, scenarios=100, trials=10, fates=False)
-    old, new = edited(random.Random(1))
-    make_world.START = {"src/parser.py": b"", "src/legacy.py": b"", "module.py": old}
-    make_world.unsolved = make_world.solved = lambda world, rng: world.files.update({"module.py": new})
-    small = make.make_run(folder / "small", bench="perf/small", cells=1, scenarios=1, trials=1, fates=False, seed=2)
-    return ingest(large, verdict="accepted"), ingest(small, verdict="accepted")
+    return ingest(large, verdict="accepted")
 
 
 def measured(address: str, before: Any = lambda: None) -> tuple[float, int, int]:
@@ -103,20 +90,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="benchsite-perf-") as name:
         folder = Path(name)
         set_up(folder)
-        from benchsite.readings.address import to_address
-        from benchsite.web import diffparts
-
-        large, small = take_in(folder)
+        large = take_in(folder)
         print(f"a run of {large.trials.count():,} trials; median CPU of {ROUNDS} requests")
         good = [tell(what, address, PAGE_BAR) for what, address in pages(large).items()]
-        changes = f"/runs/{small.ulid}/t/0/changes/file/?f={to_address('module.py')}"
-
-        def forget() -> None:
-            diffparts._written.clear()
-            shutil.rmtree(folder / "data" / "cache", ignore_errors=True)
-
-        good.append(tell("diff, never read before", changes, COLD_BAR, forget))
-        good.append(tell("diff, read before", changes, WARM_BAR))
     return 0 if all(good) else 1
 
 
