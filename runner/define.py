@@ -22,6 +22,7 @@ from .definition import (
     Command,
     Isolation,
     Judge,
+    Limits,
     Mode,
     Network,
     Python,
@@ -35,9 +36,9 @@ from .errors import BenchError
 from .matrix import check_matrix
 from .redaction import looks_secret
 from .steps import fault_in
+from .surroundings import limits_row, network_row
 
 ENVIRONMENTS = ("auto", "local", "sandbox", "container")
-POLICIES = ("open", "none")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -64,6 +65,8 @@ def define_bench(
     environment: str = "auto",
     isolation: Isolation = "none",
     network: Network = Network(),  # noqa: B008
+    limits: Limits = Limits(),  # noqa: B008
+    image: str = "",
     evaluation: Mode = "reuse",
     save_artifacts: bool = True,
     transfer: Transfer = Transfer(),  # noqa: B008
@@ -92,6 +95,8 @@ def define_bench(
         environment=environment,
         isolation=isolation,
         network=network,
+        limits=limits,
+        image=image,
         evaluation=evaluation,
         save_artifacts=save_artifacts,
         transfer=transfer,
@@ -133,6 +138,7 @@ def _checked(bench: Bench, module: str) -> Bench:
     _check_workspace(bench.workspace)
     _check_numbers(bench)
     _check_choices(bench)
+    _check_surroundings(bench)
     _check_parts(bench)
     agents = {name: _checked_agent(name, spec, module) for name, spec in bench.agents.items()}
     bench = replace(bench, agents=agents)
@@ -198,13 +204,20 @@ def _check_choices(bench: Bench) -> None:
         ("environment", bench.environment, ENVIRONMENTS),
         ("isolation", bench.isolation, ISOLATION),
         ("evaluation", bench.evaluation, MODES),
-        ("Network(execution)", getattr(bench.network, "execution", bench.network), POLICIES),
-        ("Network(evaluation)", getattr(bench.network, "evaluation", bench.network), POLICIES),
     ):
         if value not in allowed:
             raise _Refused(f"{name}={value!r} is not one of: {', '.join(allowed)}.")
     if bench.evaluation == "fresh" and not bench.save_artifacts:
         raise _Refused("evaluation='fresh' needs save_artifacts=True: it restores what was collected.")
+
+
+def _check_surroundings(bench: Bench) -> None:
+    network_row(bench.network)
+    limits_row(bench.limits)
+    if not isinstance(bench.image, str):
+        raise _Refused(f"image={bench.image!r} is not the name of a container's image.")
+    if bench.image and bench.environment not in ("auto", "container"):
+        raise _Refused(f"image={bench.image!r} is declared, but environment={bench.environment!r} has no images.")
 
 
 def _check_parts(bench: Bench) -> None:

@@ -70,8 +70,22 @@ class Budget:
 
 @dataclass(frozen=True)
 class Network:
+    """Of the two stages. "none" reaches the cell's model and, while the agent works, the hosts of `allow` ("pypi.org",
+    "example.com:8443") and nothing else."""
+
     execution: Policy = "open"
     evaluation: Policy = "open"
+    allow: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one trial may use: memory and disk as sizes ("2 GiB"), processes at a time. None is no limit; wall time is
+    `Timeouts(trial=...)`."""
+
+    memory: int | str | None = None
+    processes: int | None = None
+    disk: int | str | None = None
 
 
 @dataclass(frozen=True)
@@ -168,6 +182,8 @@ class Bench:
     environment: str
     isolation: Isolation
     network: Network
+    limits: Limits
+    image: str
     evaluation: Mode
     save_artifacts: bool
     transfer: Transfer

@@ -63,6 +63,9 @@ SUBJECT_FLAGS: dict[str, str] = {
     "output_limit": "The agent reached its output limit.",
     "step_limit": "The agent reached its step limit.",
     "refusal": "The model refused.",
+    "memory_limit": "The agent reached the trial's limit of memory; the kernel ended processes of it.",
+    "processes_limit": "The agent reached the trial's limit of processes.",
+    "disk_limit": "The agent reached the trial's limit of disk and was stopped; graded as it stood.",
 }
 INTEGRITY_FLAGS: dict[str, str] = {
     "tests_edited": "The agent edited tests that were there before.",

@@ -12,6 +12,7 @@ from .definition import Bench, parse_size
 from .digests import digest
 from .schema import MeasureSpec, schema_hash
 from .sealing import Sealed
+from .surroundings import limits_row
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -26,7 +27,7 @@ def definition_hashes(
         "suite": digest(bench.suite),
         "capture": digest(_capture(bench)),
         "evaluation": digest(_evaluation(bench)),
-        "limits": digest({"timeouts": asdict(bench.timeouts), "budget": parse_money(bench.budget.trial)}),
+        "limits": digest(_limits(bench)),
         "judge": digest(asdict(bench.judge) if bench.judge else None),
         "environment": digest(image),
     }
@@ -68,6 +69,14 @@ def _is_other(node: ast.stmt, function: str) -> bool:
 def _evaluation(bench: Bench) -> dict[str, Any]:
     transfer = {**asdict(bench.transfer), "max_bytes": parse_size(bench.transfer.max_bytes)}
     return {"mode": bench.evaluation, "save_artifacts": bench.save_artifacts, "transfer": transfer}
+
+
+def _limits(bench: Bench) -> dict[str, Any]:
+    return {
+        "timeouts": asdict(bench.timeouts),
+        "budget": parse_money(bench.budget.trial),
+        "resources": limits_row(bench.limits),
+    }
 
 
 def _capture(bench: Bench) -> dict[str, Any] | None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from .definition import MODES, Artifact, Bench, Collect, parse_size
 from .errors import BenchError
+from .surroundings import held, settings
 
 if TYPE_CHECKING:
+    from .environments.base import Environment
     from .scenario.collecting import CollectedCase
 
 FIXTURES = "/fixtures"
@@ -49,7 +51,7 @@ class EvaluationRequest:
         return request
 
 
-def resolve(bench: Bench, case: CollectedCase, environment: Chosen, request: EvaluationRequest) -> Plan:
+def resolve(bench: Bench, case: CollectedCase, environment: Environment, request: EvaluationRequest) -> Plan:
     """Give the plan of one scenario, or refuse what the scenario, the bench or the environment cannot hold."""
     mark = case.evaluation or {}
     mode, source = _mode(bench, mark, request)
@@ -60,14 +62,15 @@ def resolve(bench: Bench, case: CollectedCase, environment: Chosen, request: Eva
         "collect": [_row(command) for command in _first(request.collect, mark.get("collect"), ())],
         "fixtures": "mounted" if mode == "fresh" else "declared" if mark.get("fixtures") else "hidden",
         "save_artifacts": bench.save_artifacts,
-        "network": asdict(bench.network),
+        **settings(bench, case.environment),
         "timeouts": asdict(bench.timeouts),
         "limits": _limits(bench),
         "environment": environment.name,
         "environment_version": environment.version(),
         "isolation": environment.isolation,
     }
-    _check(plan, bench, case, environment)
+    plan["held"], refusal = held(environment, plan)
+    _check(plan, bench, case, environment, refusal)
     return plan
 
 
@@ -98,13 +101,15 @@ def _row(command: Collect | Mapping[str, Any]) -> dict[str, Any]:
     return asdict(command) if isinstance(command, Collect) else dict(command)
 
 
-def _check(plan: Plan, bench: Bench, case: CollectedCase, environment: Chosen) -> None:
+def _check(plan: Plan, bench: Bench, case: CollectedCase, environment: Environment, refusal: str) -> None:
     def refuse(sentence: str) -> NoReturn:
         raise BenchError(f"{case.function} {sentence}", file=bench.root / case.file, line=case.line)
 
     found = next(filter(None, (check(plan, case, environment) for check in _CHECKS)), None)
     if found:
         refuse(found)
+    if refusal:
+        refuse(f"asks for what its environment cannot hold. {refusal}")
 
 
 def _wants_the_parameter(plan: Plan, case: CollectedCase, environment: Chosen) -> str | None:

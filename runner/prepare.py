@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from . import planning
+from . import planning, surroundings
 from .blobs import BlobStore
 from .define import parse_money
 from .definition import ISOLATION, Bench, Capture, Command, Workspace, parse_size
@@ -99,7 +99,11 @@ def prepare(
         bench, [firsts[position] for position in positions], chosen, EvaluationRequest.of(evaluation)
     )
     pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
-    warnings = [*_warnings(bench, chosen, pinned, sealed), *filter(None, [worlds.warning])]
+    warnings = [
+        *_warnings(bench, chosen, pinned, sealed),
+        *filter(None, [worlds.warning]),
+        *surroundings.warnings(plans),
+    ]
     warnings += try_suite(bench, sealed, chosen) if probe else ()
     rows = planning.rows(cells, scenarios, numbers, bench.trials, select)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
@@ -113,14 +117,14 @@ def prepare(
         cells=pinned.cells,
         scenarios=scenarios,
         rows=rows,
-        hashes=definition_hashes(bench, measures, sealed),
+        hashes=definition_hashes(bench, measures, sealed, surroundings.images(plans)),
         plans=plans,
         title=bench.title,
         readme=_readme(sealed, blobs),
         template=_template(bench, sealed, blobs),
         isolation=chosen.isolation,
         environment=chosen.name,
-        network=asdict(bench.network),
+        network=surroundings.network_row(bench.network),
         evaluation=EvaluationRequest.of(evaluation).mode or bench.evaluation,
         retain=retain or (bench.workspace.retain if bench.workspace else Workspace().retain),
         trials_per_cell=bench.trials,

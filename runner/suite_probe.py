@@ -13,6 +13,7 @@ from .errors import BenchError
 from .load import fault_of
 from .matrix import expand_bench, real_axes
 from .sealing import Sealed
+from .surroundings import needs_of, settings
 
 if TYPE_CHECKING:
     from .environments.base import Environment
@@ -57,7 +58,9 @@ def _run(bench: Bench, environment: Environment, place: Place) -> SuiteRun:
     from .environments.base import Needs
     from .worlds.suite import run_suite
 
-    session = environment.open(place, Needs(programs=interpreter(), network=bench.network.evaluation))
+    plan = settings(bench, None)
+    needs = needs_of(Needs(programs=interpreter()), plan, "evaluation")
+    session = environment.open(place, needs)
     try:
         out, limit = place.out / "suite", bench.timeouts.suite
         return run_suite(session, bench.suite, sys.executable, out, limit, untouched=True)

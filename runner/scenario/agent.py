@@ -91,7 +91,7 @@ class AgentHandle:
             number=number,
             session=self._session,
             out=place.out,
-            home=place.home,
+            home=self._stage.session.home,
             agent_path=self._stage.session.agent_path,
             seed=setting.seed,
             bench_root=setting.sealed,
@@ -163,7 +163,8 @@ class AgentHandle:
     def _judge(self, reading: Reading, done: Done) -> None:
         """Flag what the subject did; end the trial on what is fatal."""
         trial = self._trial
-        for flag in (*reading.flags, *(("request_timeout",) if done.timed_out else ())):
+        timed_out = ("request_timeout",) if done.timed_out else ()
+        for flag in (*reading.flags, *timed_out, *(f"{name}_limit" for name in done.over)):
             trial.flag(flag)
         if reading.fault is not None:
             raise trial.fail(*reading.fault)

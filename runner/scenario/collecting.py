@@ -34,6 +34,7 @@ class CollectedCase:
     params: dict[str, str] = field(default_factory=dict)
     doc: str = ""
     evaluation: dict[str, Any] | None = None
+    environment: dict[str, Any] | None = None
     uses_evaluation: bool = False
 
     @property

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from runner.definition import MODES, Artifact, Collect
+from runner.definition import MODES, Artifact, Collect, Limits, Network
 from runner.plans import artifact_row
+from runner.surroundings import limits_row, network_row
 
 from .collecting import CollectedCase, Complaint
 
@@ -38,6 +39,7 @@ def case_of(item: pytest.Function, root: Path) -> CollectedCase:
         params=params,
         doc=inspect.getdoc(item.obj) or "",
         evaluation=_evaluation(item),
+        environment=_environment(item),
         uses_evaluation="evaluation" in item.fixturenames,
     )
 
@@ -82,11 +84,11 @@ def _unknown_fixtures(item: pytest.Function) -> Iterator[str]:
 
 
 def _bad_marks(item: pytest.Function) -> Iterator[str]:
-    for read, mark in ((_pin, "scenario"), (_evaluation, "evaluation")):
+    for read, mark in ((_pin, "scenario"), (_evaluation, "evaluation"), (_environment, "environment")):
         try:
             read(item)
         except ValueError as error:
-            yield f"The mark {mark} on {item.originalname} {error}."
+            yield f"The mark {mark} on {item.originalname} {str(error).rstrip('.')}."
 
 
 def _pin(item: pytest.Function) -> str | None:
@@ -117,6 +119,22 @@ def _evaluation(item: pytest.Function) -> dict[str, Any] | None:
     if "fixtures" in mark.kwargs:
         found["fixtures"] = _yes_or_no(mark.kwargs["fixtures"])
     return found
+
+
+def _environment(item: pytest.Function) -> dict[str, Any] | None:
+    mark = item.get_closest_marker("environment")
+    if mark is None:
+        return None
+    kinds = {"image": str, "limits": Limits, "network": Network}
+    if mark.args or set(mark.kwargs) - set(kinds):
+        raise ValueError("takes image=, limits= and network=, nothing else")
+    for name, value in mark.kwargs.items():
+        if not isinstance(value, kinds[name]):
+            raise ValueError(f"must give {name} as {'text' if name == 'image' else f'{kinds[name].__name__}(...)'}")
+    given = dict(mark.kwargs)
+    found = {"image": given["image"]} if "image" in given else {}
+    found |= {"resources": limits_row(given["limits"])} if "limits" in given else {}
+    return found | ({"network": network_row(given["network"])} if "network" in given else {})
 
 
 def _paths(value: Any) -> list[dict[str, Any]]:

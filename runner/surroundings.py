@@ -1,0 +1,103 @@
+"""What the environment of a scenario is given: network, limits and image, its mark before the bench's defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .definition import Bench, Limits, Network, parse_size
+from .digests import canonical
+
+if TYPE_CHECKING:
+    from .environments.base import Environment, Needs
+
+POLICIES = ("open", "none")
+LEAST = {"memory": 16 << 20, "processes": 4, "disk": 1 << 20}
+"""Below these no environment can even start a command."""
+Row = dict[str, Any]
+
+
+def network_row(network: Network) -> Row:
+    """Write a policy as plans and manifests have it; ValueError for one that cannot stand."""
+    for stage in ("execution", "evaluation"):
+        policy = getattr(network, stage, network)
+        if policy not in POLICIES:
+            raise ValueError(f"Network({stage})={policy!r} is not one of: {', '.join(POLICIES)}.")
+    row: Row = {"execution": network.execution, "evaluation": network.evaluation}
+    return row | {"allow": _hosts(network)} if network.allow else row
+
+
+def _hosts(network: Network) -> list[str]:
+    from .environments.network import host_and_port
+
+    if isinstance(network.allow, str):
+        raise ValueError("Network(allow=...) is a list of hosts, not one text.")
+    if network.execution != "none":
+        raise ValueError("Network(allow=...) names what execution='none' reaches all the same; declare that too.")
+    return [":".join(map(str, host_and_port(one))) for one in network.allow]
+
+
+def limits_row(limits: Limits) -> Row:
+    """Write limits in bytes and numbers, those that are declared; ValueError for one that cannot stand."""
+    row: Row = {}
+    for name, least in LEAST.items():
+        value = getattr(limits, name, limits)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int if name == "processes" else int | str):
+            raise ValueError(f"Limits({name}={value!r}) is no {'number' if name == 'processes' else 'size'}.")
+        row[name] = parse_size(value)
+        if row[name] < least:
+            raise ValueError(f"Limits({name}={value!r}) is too small: nothing can be started with less than {least:,}.")
+    return row
+
+
+def settings(bench: Bench, mark: Mapping[str, Any] | None) -> Row:
+    """Give network, resources and image of one scenario; what its mark gives replaces the bench's whole."""
+    own: Row = {"network": network_row(bench.network), "resources": limits_row(bench.limits), "image": bench.image}
+    return own | dict(mark or {})
+
+
+def needs_of(needs: Needs, plan: Mapping[str, Any], stage: str) -> Needs:
+    """What a stage of a trial needs by its plan. A verifier has no model."""
+    from .environments.limits import Resources
+
+    network, agents = plan.get("network", {}), stage == "execution"
+    return replace(
+        needs,
+        network=network.get(stage, "open"),
+        allow=tuple(network.get("allow", ())) if agents else (),
+        endpoint=needs.endpoint if agents else None,
+        loopback=plan.get("held", {}).get("loopback", ""),
+        limits=Resources.of(plan.get("resources", {})),
+        image=plan.get("image", ""),
+    )
+
+
+def held(environment: Environment, plan: Mapping[str, Any]) -> tuple[Row, str]:
+    """Give what holds a plan's limits and policies, or else the sentence that refuses one of them."""
+    from .environments.base import Needs
+
+    for stage in ("execution", "evaluation"):
+        if refusal := environment.refusal(needs_of(Needs(), plan, stage)):
+            return {}, refusal
+    return dict(environment.holding(needs_of(Needs(), plan, "execution"))), ""
+
+
+def warnings(plans: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say what no environment refuses and nobody should overlook."""
+    from .environments.base import SHARED
+
+    if not any(plan["held"].get("loopback") == SHARED for plan in plans):
+        return []
+    return [
+        "The sandbox shares this machine's network, so the agent can reach services that listen on its loopback; "
+        "install the package that has the program 'slirp4netns' to hide them."
+    ]
+
+
+def images(plans: Iterable[Mapping[str, Any]]) -> str:
+    """Name the very images of a run, for the hash that parts runs with others; "" where there are none."""
+    found = {plan["held"]["image"] for plan in plans if plan.get("held", {}).get("image")}
+    return canonical(sorted(found)).decode() if found else ""
