@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from benchsite.artifacts.models import Artifact, BlobUse
 from benchsite.benches.models import Bench, Case, Measure, Scenario, ScenarioVersion, Subject, Version
-from benchsite.runs.models import Attempt, Cell, Observation, Run, Slot, Standing, Tally, Trial
+from benchsite.runs.models import Attempt, Cell, Observation, Run, Slot, Spread, Standing, Tally, Trial
 
 
 def erase_runs(runs: QuerySet[Any]) -> None:
@@ -17,7 +17,7 @@ def erase_runs(runs: QuerySet[Any]) -> None:
     trials = Trial.objects.filter(run__in=ids).values("pk")
     for model in (Observation, Attempt, Artifact):
         _raw(model._default_manager.filter(trial__in=trials))
-    for model in (Slot, Tally, Standing, Trial, Cell, BlobUse):
+    for model in (Slot, Tally, Standing, Spread, Trial, Cell, BlobUse):
         _raw(model._default_manager.filter(run__in=ids))
     _raw(Run.objects.filter(pk__in=ids))
 

@@ -64,7 +64,7 @@ class Pass:
         self.folding.state = run.state
         self.starts: dict[tuple[int, int], int] = {}
         self.mark = self._place = run.journal_bytes
-        self.seq = run.journal_seq
+        self.seq, self.seen = run.journal_seq, run.seen_at
         self.made = self._made()
 
     def go(self, batch: int, on_progress: Callable[[int, int], None]) -> None:
@@ -103,6 +103,7 @@ class Pass:
                 starts.pop((attempt.trial, attempt.number), None)
                 yield attempt
         self.seq = max(self.seq, clean.whole(event.get("seq")) or 0)
+        self.seen = clean.moment(event.get("at"))
 
     def _met(self, event: dict[str, Any]) -> None:
         """Judge the trial and attempt an event speaks of, and note where the attempt begins."""
@@ -168,12 +169,21 @@ class Pass:
             columns.pop("finished_at")
         if folding.started_at:
             columns["started_at"] = clean.moment(folding.started_at)
+        if self.seen:
+            columns["seen_at"] = self.seen
+        columns["under_way"] = sorted(self._under_way()) if folding.state == "running" else []
         if self.events:
             columns["events"] = self.events
             BlobUse.objects.filter(run=self.run, blob__digest=self.run.events).exclude(
                 blob__digest=self.events
             ).delete()
         return columns
+
+    def _under_way(self) -> Iterator[list[Any]]:
+        for attempt in self.folding.open.values():
+            begun = clean.moment(attempt.started_at)
+            cell = self.cells[self.manifest.rows[attempt.trial][0]]
+            yield [attempt.trial, attempt.number, cell, begun.isoformat() if begun else ""]
 
     def _state(self) -> str:
         if self.folding.state not in Run.State.values:

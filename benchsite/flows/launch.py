@@ -130,6 +130,8 @@ class _Live:
         if self.folder is not None and (self.folder / "manifest.json").exists():
             try:
                 ingest(self.folder, by=self.by, verdict=Run.Verdict.ACCEPTED, keep_events=False)
+                here = Run.objects.filter(ulid=self.folder.name, state=Run.State.RUNNING)
+                here.update(seen_at=timezone.now())  # a trial may say nothing for an hour; whoever drives it is there
             except Exception as error:  # the run itself must go on; the last ingest will say what is wrong
                 log.warning("live ingest failed", run=self.folder.name, error=str(error))
         return time.monotonic() - began

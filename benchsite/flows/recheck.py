@@ -18,7 +18,7 @@ from .curate import raise_revision
 from .ingest import read_manifest
 from .sources import Source
 
-NAMES = ("slot", "tally", "standing")
+NAMES = ("slot", "tally", "standing", "spread")
 
 
 def rebuild_rollups(run: Run) -> None:

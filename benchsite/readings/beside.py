@@ -1,37 +1,76 @@
-"""What stands beside a run's numbers, in one query: what was observed of each measure, and how many were flagged."""
+"""What stands beside a run's numbers, in one query: what was observed, flags, reasons, decisions and tags."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
-from django.db.models import Count, Sum, TextField, Value
+from django.db.models import Count, F, IntegerField, Max, Sum, TextField, Value
 from django.db.models.functions import Cast
 
+from benchsite.curation.models import Decision, Tag
 from benchsite.runs.models import Run, Tally, Trial
-from runner.faults import INTEGRITY_FLAGS
+from runner.faults import FLAGS
+
+from .reasons import HEAD, Reason
+
+PLACES = {flag: place for place, flag in enumerate(FLAGS)}
+QUIET = ("scored", "queued", "running")
+"""States that need no reason."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Beside:
-    """`sums`: (n, invalid, missing) of the scored trials by measure; `flags`: flagged trials by flag, no zeros."""
+    """`sums`: (n, invalid, missing) of the scored trials by measure; `flags`: flagged trials by flag, no zeros.
 
-    sums: dict[int, tuple[int, int, int]]
-    flags: dict[str, int]
+    `reason` is that of the newest decision on the run itself; `tags` are those that were put on it here.
+    """
+
+    sums: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    flags: dict[str, int] = field(default_factory=dict)
+    reasons: list[Reason] = field(default_factory=list)
+    reason: str = ""
+    tags: list[str] = field(default_factory=list)
 
 
 def beside(run: Run) -> Beside:
-    """Both parts are small: a row a measure, and a row for each set of flags that trials have."""
-    of_measure = Tally.objects.filter(run=run).order_by().annotate(of=Cast("measure_id", TextField()))
-    of_flags = Trial.objects.filter(run=run, withdrawn=False).exclude(flags=[]).order_by()
-    measures = of_measure.values_list("of").annotate(a=Sum("n"), b=Sum("invalid"), c=Sum("missing"))
-    flagged = of_flags.annotate(of=Cast("flags", TextField())).values_list("of")
-    sums: dict[int, tuple[int, int, int]] = {}
-    seen: Counter[str] = Counter()
-    for of, *numbers in measures.union(flagged.annotate(a=Count("pk"), b=Value(0), c=Value(0)), all=True):
-        if of.startswith("["):
-            seen.update(dict.fromkeys(json.loads(of), numbers[0]))
-        else:
-            sums[int(of)] = (numbers[0], numbers[1], numbers[2])
-    return Beside(sums, {name: seen[name] for name in INTEGRITY_FLAGS if seen[name]})
+    """Every part is small: a row a measure, a set of flags, a reason, a decision or a tag."""
+    first, *rest = _parts(run)
+    found, seen, newest = Beside(), Counter[str](), 0
+    for kind, a, b, c, x, y, z in first.union(*rest, all=True):
+        if kind == "measure":
+            found.sums[int(a)] = (x, y, z)
+        elif kind == "flags":
+            seen.update(dict.fromkeys(json.loads(a), x))
+        elif kind == "reason":
+            found.reasons.append(Reason(a, b, c, x))
+        elif kind == "tag":
+            found.tags.append(a)
+        elif x > newest:
+            newest, found.reason = x, a
+    order = sorted(seen, key=lambda flag: (PLACES.get(flag, len(PLACES)), flag))
+    found.flags = {flag: seen[flag] for flag in order}
+    found.tags.sort()
+    return found
+
+
+def _parts(run: Run) -> Iterator[Any]:
+    trials = Trial.objects.filter(run=run, withdrawn=False)
+    tallies = Tally.objects.filter(run=run)
+    yield _part(tallies, "measure", F("measure_id"), x=Sum("n"), y=Sum("invalid"), z=Sum("missing"))
+    yield _part(trials.exclude(flags=[]), "flags", F("flags"), x=Count("pk"))
+    yield _part(trials.exclude(state__in=QUIET), "reason", F("state"), F("fault"), HEAD, x=Count("pk"))
+    yield _part(Decision.objects.filter(run=run.ulid, trial=None), "decision", F("reason"), x=Max("pk"))
+    yield _part(Tag.objects.filter(run=run.ulid, trial=None), "tag", F("name"), x=Max("pk"))
+
+
+def _part(rows: Any, kind: str, a: Any, b: Any = None, c: Any = None, **numbers: Any) -> Any:
+    """Give rows of one shape, whatever they are of: kind, three texts, three numbers."""
+    given = {"a": a, "b": b, "c": c}
+    texts = {name: Cast(Value("") if text is None else text, TextField()) for name, text in given.items()}
+    zero = Cast(Value(0), IntegerField())
+    named = rows.order_by().annotate(k=Cast(Value(kind), TextField()), **texts).values_list("k", "a", "b", "c")
+    return named.annotate(**{name: numbers.get(name, zero) for name in "xyz"})

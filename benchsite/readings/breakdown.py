@@ -26,10 +26,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
+    """`lost`: the leader of the whole run does not lead here."""
+
     slug: str
     name: str
     lines: tuple[Line, ...]
     words: str
+    lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,16 +44,21 @@ class Breakdown:
     scale: tuple[float, float]
     left: int
     hidden: int
+    losses: int
 
 
-def breakdown(table: Board, grid: Matrix, *, every: bool = False) -> Breakdown:
-    order = [place.cell for place in table.places] or list(grid.cells)
+def breakdown(
+    table: Board, order: Sequence[CellFacts], grid: Matrix, *, every: bool = False, fixed: bool = False
+) -> Breakdown:
+    """`order`: the cells as the leaderboard shows them. Panels in which the leader loses come first, unless `fixed`."""
     shown = order[:LINES]
     columns = {cell.id: position for position, cell in enumerate(grid.cells)}
-    rows = grid.rows if every else grid.rows[: max(4, MARKS // max(1, len(shown)))]
-    panels = tuple(_panel(row, shown, columns, grid.measure) for row in rows)
-    sentence = wins_and_losses(table, grid.rows, columns)
-    return Breakdown(panels, sentence, _scale(grid), grid.total_rows - len(rows), len(order) - len(shown))
+    lost = {row.slug: words for row in grid.rows if (words := _loss(table, row, columns))}
+    rows = grid.rows if fixed else sorted(grid.rows, key=lambda row: row.slug not in lost)
+    rows = rows if every else rows[: max(4, MARKS // max(1, len(shown)))]
+    panels = tuple(_panel(row, shown, columns, grid.measure, lost=row.slug in lost) for row in rows)
+    sentence = wins_and_losses(table, grid.rows, list(lost.values()))
+    return Breakdown(panels, sentence, _scale(grid), grid.total_rows - len(rows), len(order) - len(shown), len(lost))
 
 
 def _scale(grid: Matrix) -> tuple[float, float]:
@@ -61,7 +69,9 @@ def _scale(grid: Matrix) -> tuple[float, float]:
     return (low, high if high > low else low + 1)
 
 
-def _panel(row: Row, cells: Sequence[CellFacts], columns: Mapping[int, int], measure: MeasureFacts) -> Panel:
+def _panel(
+    row: Row, cells: Sequence[CellFacts], columns: Mapping[int, int], measure: MeasureFacts, *, lost: bool
+) -> Panel:
     from runner.statistics import rate_interval
 
     squares = [row.squares[columns[cell.id]] if cell.id in columns else None for cell in cells]
@@ -71,7 +81,7 @@ def _panel(row: Row, cells: Sequence[CellFacts], columns: Mapping[int, int], mea
         wilson = rate_interval(square.k or 0, square.n) if square and measure.rate else None
         best = bool(square and square.value is not None and measure.badness(square.value) == top)
         lines.append(Line(cell, square, wilson[0] if wilson else None, wilson[1] if wilson else None, best))
-    return Panel(row.slug, row.name, tuple(lines), _words(lines))
+    return Panel(row.slug, row.name, tuple(lines), _words(lines), lost)
 
 
 def _words(lines: Sequence[Line]) -> str:
@@ -84,24 +94,25 @@ def _words(lines: Sequence[Line]) -> str:
     return f"best: {listed(best, 2)}"
 
 
-def wins_and_losses(table: Board, rows: Sequence[Row], columns: Mapping[int, int]) -> str:
+def wins_and_losses(table: Board, rows: Sequence[Row], lost: list[str]) -> str:
     """Say where the leader does not lead: `A wins overall, but loses on merge to B (2/10 against 9/10)`."""
     leader = table.best
     if leader is None or len(table.places) < 2 or table.level:
         return ""
-    lost = [words for row in rows if (words := _loss(table, row, columns))]
     if not lost:
         return f"{leader.cell.title} leads overall and is beaten on no scenario." if len(rows) > 1 else ""
     return f"{leader.cell.title} wins overall, but loses on {listed(lost)}."
 
 
 def _loss(table: Board, row: Row, columns: Mapping[int, int]) -> str:
-    measure = table.measure
-    mine = row.squares[columns[table.places[0].cell.id]]
+    measure, leader = table.measure, table.best
+    if leader is None or table.level or leader.cell.id not in columns:
+        return ""
+    mine = row.squares[columns[leader.cell.id]]
     others = [
         (measure.badness(square.value), place.cell.title, square)
         for place in table.places[1:]
-        if (square := row.squares[columns[place.cell.id]]) and square.value is not None
+        if place.cell.id in columns and (square := row.squares[columns[place.cell.id]]) and square.value is not None
     ]
     if not mine or mine.value is None or not others:
         return ""

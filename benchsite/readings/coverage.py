@@ -53,8 +53,8 @@ def _left_out(total: Counts) -> Iterator[tuple[str, str, int]]:
             yield state, word, total.states[state]
 
 
-def was_seen(measure: int, what: str) -> Q:
-    """The condition that a scored trial observed a measure, observed it invalidly, or not at all."""
-    rows = Observation.objects.filter(trial=OuterRef("pk"), measure=measure)
+def was_seen(measure: int, what: str, value: str = "") -> Q:
+    """The condition that a scored trial observed a measure (as this category), observed it invalidly, or not at all."""
+    rows = Observation.objects.filter(trial=OuterRef("pk"), measure=measure, **({"text": value} if value else {}))
     found = Exists(rows) if what == "missing" else Exists(rows.filter(valid=what == "observed"))
     return Q(state="scored", withdrawn=False) & (~Q(found) if what == "missing" else Q(found))

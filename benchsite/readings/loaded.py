@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
-from benchsite.artifacts.store import read_blob
-from benchsite.benches.models import Scenario
+from django.db.models import Q, Subquery, Value
+
+from benchsite.artifacts.models import Blob
+from benchsite.artifacts.store import open_blob, read_blob
+from benchsite.benches.models import ScenarioVersion
 from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally
 from runner.errors import RunnerError
 
-from .counts import Counts, Slot, read_slots, total
+from .counts import SLOT_FIELDS, Counts, Slot, read_slots, total
 from .leaderboard import MeasureFacts, headline_of, measures_of
 from .matrix import TallyRow, Values
 from .subjects import Axes, CellFacts, cells_of
@@ -23,11 +26,26 @@ from .words import natural
 MANIFEST_LIMIT = 64 << 20
 
 
+@dataclass(frozen=True)
+class Before:
+    """How the definition differs from that of the accepted run before: parts, and scenarios by (slug, name)."""
+
+    label: int
+    parts: tuple[str, ...]
+    changed: tuple[tuple[str, str], ...]
+    new: tuple[tuple[str, str], ...]
+    gone: tuple[str, ...]
+
+
 @dataclass
 class Loaded:
-    """Lazily read; each property below costs at most one query."""
+    """Lazily read; each property below costs at most one query. `with_before`: a reading will ask for `before`."""
 
     run: Run
+    with_before: bool = False
+    with_cases: bool = False
+    """Whether slots bring the keys of their cases, into `case_keys`."""
+    case_keys: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def _cells(self) -> tuple[Axes, list[CellFacts]]:
@@ -59,12 +77,43 @@ class Loaded:
     @cached_property
     def scenarios(self) -> dict[int, tuple[str, str]]:
         """Slug and name of the version's scenarios by key, in the natural order of their slugs."""
-        rows = Scenario.objects.filter(versions__version=self.run.version_id).values_list("pk", "slug", "name")
-        return {pk: (slug, name) for pk, slug, name in sorted(rows, key=lambda row: natural(row[1]))}
+        return {row[0]: (row[1], row[2]) for row in self._declared if row[3] == self.run.version_id}
+
+    @cached_property
+    def _declared(self) -> list[tuple[Any, ...]]:
+        """What this run's version and that of the accepted run before it declare: one query for both."""
+        before = self.run_before.values("version")[:1] if self.with_before else []
+        found = ScenarioVersion.objects.filter(Q(version=self.run.version_id) | Q(version__in=before))
+        columns = ("scenario_id", "scenario__slug", "scenario__name", "version_id", "fingerprint", "version__hashes")
+        label = Subquery(self.run_before.values("label")[:1]) if self.with_before else Value(0)
+        return sorted(found.annotate(label=label).values_list(*columns, "label"), key=lambda row: natural(row[1]))
+
+    @property
+    def run_before(self) -> Any:
+        return Run.objects.filter(bench=self.run.bench_id, pk__lt=self.run.pk).counted().order_by("-id")
+
+    @cached_property
+    def before(self) -> Before | None:
+        """What the accepted run before this one declared otherwise; None where nothing differs."""
+        mine = {row[0]: row for row in self._declared if row[3] == self.run.version_id}
+        theirs = {row[0]: row for row in self._declared if row[3] != self.run.version_id}
+        if not theirs:
+            return None
+        one = next(iter(theirs.values()))
+        hashes = self.run.version.hashes
+        parts = [name for name in {**hashes, **one[5]} if hashes.get(name) != one[5].get(name)]
+        changed = [row[1:3] for pk, row in mine.items() if pk in theirs and theirs[pk][4] != row[4]]
+        new = [row[1:3] for pk, row in mine.items() if pk not in theirs]
+        gone = [row[2] for pk, row in theirs.items() if pk not in mine]
+        return Before(one[6], tuple(sorted(set(parts) - {"definition"})), tuple(changed), tuple(new), tuple(gone))
 
     @cached_property
     def slots(self) -> list[Slot]:
-        return read_slots(self.run.slots)
+        if not self.with_cases:
+            return read_slots(self.run.slots)
+        rows = list(self.run.slots.order_by("id").values_list(*SLOT_FIELDS, "case__key"))
+        self.case_keys = {row[2]: row[-1] for row in rows}
+        return [Slot(*row[:-1]) for row in rows]
 
     @cached_property
     def by_cell(self) -> dict[int, Counts]:
@@ -87,11 +136,19 @@ class Loaded:
     def manifest(self) -> dict[str, Any]:
         """The manifest as plain data, for what pages only show; empty when its blob is gone."""
         try:
-            found: dict[str, Any] = json.loads(read_blob(self.run.manifest, MANIFEST_LIMIT))
+            # the state is asked every time: what was redacted since is not shown from memory
+            open_blob(self.run.manifest, getattr(self.run, "manifest_state", None)).close()
+            return _manifest(self.run.manifest)
         except (RunnerError, ValueError):
             return {}
-        # the blob has the text as it came; rows are many, only numbers, and shown by nobody
-        return {key: clean.tree(value) for key, value in found.items() if key not in ("rows", "order")}
+
+
+@lru_cache(maxsize=64)
+def _manifest(digest: str) -> dict[str, Any]:
+    """Read a manifest once: that of a large run has its trials in a megabyte, and no page shows those."""
+    found: dict[str, Any] = json.loads(read_blob(digest, MANIFEST_LIMIT, Blob.State.PRESENT))
+    # the blob has the text as it came; rows are many, only numbers, and shown by nobody
+    return {key: clean.tree(value) for key, value in found.items() if key not in ("rows", "order")}
 
 
 def _figure(

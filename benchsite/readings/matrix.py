@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from .counts import Counts, Slot, total
 from .leaderboard import MeasureFacts
+from .question import Question
 from .subjects import Axes, CellFacts
 from .words import NONE, decimals, fixed, natural, ratio
 
@@ -36,10 +37,27 @@ class Row:
     counts: Counts
     value: float | None
     spread: float | None
+    cases: int = 1
+    key: str | None = None
+    """The case this row is of; None where it is of a whole scenario."""
 
     @property
     def differs(self) -> bool:
         return bool(self.spread)
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    """The cases of the scenario that the reader opened."""
+
+    slug: str
+    rows: tuple[Row, ...]
+    first: int
+    total: int
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.rows) - 1
 
 
 @dataclass(frozen=True)
@@ -58,6 +76,11 @@ class Matrix:
     places: int = 0
     by_policy: bool = True
     """Whether squares follow the counting policy; a measure that is no boolean headline counts scored trials."""
+    left_out: int = 0
+    """Rows in which no two cells differ, where the reader wants only those that do."""
+    open: Unfolded | None = None
+    sums: tuple[float | None, ...] = ()
+    """The pooled figure of each column, for a measure whose squares are not counted by policy."""
 
     @property
     def last(self) -> int:
@@ -101,45 +124,100 @@ class Values:
     def sum(self, cell: int, cases: Sequence[int]) -> float:
         return sum(row.sum or 0 for row in self.of(cell, cases))
 
-    def share(self, cell: int, cases: Sequence[int]) -> tuple[str, int] | None:
-        """The most frequent category and how often it came."""
+    def shares(self, cell: int, cases: Sequence[int]) -> Counter[str]:
+        """How often each category came."""
         counted: Counter[str] = Counter()
         for row in self.of(cell, cases):
             counted.update(row.shares)
+        return counted
+
+    def share(self, cell: int, cases: Sequence[int]) -> tuple[str, int] | None:
+        """The most frequent category and how often it came."""
+        counted = self.shares(cell, cases)
         return counted.most_common(1)[0] if counted else None
+
+
+@dataclass(frozen=True)
+class Squares:
+    """What squares are made of: slots by (scenario, cell), the cells in their order, and how a square reads."""
+
+    grid: Mapping[tuple[int, int], list[Slot]]
+    cells: Sequence[CellFacts]
+    policy: str
+    values: Values | None
 
 
 def matrix(
     measure: MeasureFacts,
-    policy: str,
     axes: Axes,
     cells: Sequence[CellFacts],
     scenarios: Mapping[int, tuple[str, str]],
     slots: Sequence[Slot],
-    by_cell: Mapping[int, Counts],
     values: Values | None,
-    *,
-    sort: str = "name",
-    first: int = 1,
+    asked: Question,
+    case_keys: Callable[[int], dict[int, str]],
 ) -> Matrix:
-    grid: dict[tuple[int, int], list[Slot]] = defaultdict(list)
-    for slot in slots:
-        grid[slot.scenario, slot.cell].append(slot)
-    rows = [_row(pk, slug, name, grid, cells, policy, values) for pk, (slug, name) in scenarios.items()]
-    rows.sort(key=_sorting(sort))
+    """`cells`: those the reader wants, in order. `case_keys` gives a scenario's cases; asked only to unfold one."""
+    made = Squares(_grid(slots, cells), cells, asked.policy, values)
+    rows = [_row(pk, slug, name, made) for pk, (slug, name) in scenarios.items()]
+    columns, whole = _margins(rows, made)
+    kept = [row for row in rows if row.differs] if asked.differ else rows
+    kept.sort(key=_sorting(asked.sort))
     return Matrix(
         measure=measure,
         cells=tuple(cells),
         heads=heads(axes, cells),
-        rows=tuple(rows[first - 1 : first - 1 + ROWS]),
-        columns=tuple(by_cell.get(cell.id, Counts()) for cell in cells),
-        all=total(by_cell.values()),
-        total_rows=len(rows),
-        first=first,
-        sort=sort,
+        rows=tuple(kept[asked.first - 1 : asked.first - 1 + ROWS]),
+        columns=columns,
+        all=whole,
+        total_rows=len(kept),
+        first=asked.first,
+        sort=asked.sort,
         places=values.places if values else 0,
         by_policy=values is None,
+        left_out=len(rows) - len(kept),
+        open=_unfolded(asked, scenarios, made, case_keys) if asked.open else None,
     )
+
+
+def _grid(slots: Sequence[Slot], cells: Sequence[CellFacts]) -> dict[tuple[int, int], list[Slot]]:
+    wanted = {cell.id for cell in cells}
+    grid: dict[tuple[int, int], list[Slot]] = defaultdict(list)
+    for slot in slots:
+        if slot.cell in wanted:
+            grid[slot.scenario, slot.cell].append(slot)
+    return grid
+
+
+def _margins(rows: Sequence[Row], made: Squares) -> tuple[tuple[Counts, ...], Counts]:
+    by_cell: dict[int, Counts] = defaultdict(Counts)
+    for (_, cell), slots in made.grid.items():
+        for slot in slots:
+            by_cell[cell].add(slot)
+    columns = tuple(by_cell.get(cell.id, Counts()) for cell in made.cells)
+    return columns, total(columns)
+
+
+def _unfolded(
+    asked: Question,
+    scenarios: Mapping[int, tuple[str, str]],
+    made: Squares,
+    case_keys: Callable[[int], dict[int, str]],
+) -> Unfolded | None:
+    """One row a case of the opened scenario, by name, a page of them at a time."""
+    pk = next((pk for pk, (slug, _) in scenarios.items() if slug == asked.open), None)
+    if pk is None:
+        return None
+    by_case: dict[int, dict[tuple[int, int], list[Slot]]] = defaultdict(lambda: defaultdict(list))
+    for cell in made.cells:
+        for slot in made.grid.get((pk, cell.id), []):
+            by_case[slot.case][pk, cell.id].append(slot)
+    keys = case_keys(pk)
+    ordered = sorted(by_case, key=lambda case: natural(keys.get(case, "")))
+    shown = ordered[asked.case - 1 : asked.case - 1 + ROWS]
+    rows = [_row(pk, asked.open, keys.get(case, ""), replace(made, grid=by_case[case])) for case in shown]
+    named = tuple(replace(row, key=row.name) for row in rows)
+    return Unfolded(asked.open, named, asked.case, len(ordered))
 
 
 def _sorting(sort: str) -> Callable[[Row], Any]:
@@ -150,16 +228,9 @@ def _sorting(sort: str) -> Callable[[Row], Any]:
     return lambda row: natural(row.slug)
 
 
-def _row(
-    pk: int,
-    slug: str,
-    name: str,
-    grid: Mapping[tuple[int, int], list[Slot]],
-    cells: Sequence[CellFacts],
-    policy: str,
-    values: Values | None,
-) -> Row:
-    mine = [grid.get((pk, cell.id), []) for cell in cells]
+def _row(pk: int, slug: str, name: str, made: Squares) -> Row:
+    policy, values = made.policy, made.values
+    mine = [made.grid.get((pk, cell.id), []) for cell in made.cells]
     sums = [total(slots) for slots in mine]
     pairs = zip(mine, sums, strict=True)
     squares = tuple(_square(slots, counts, policy, values) if slots else None for slots, counts in pairs)
@@ -167,7 +238,7 @@ def _row(
     counts = total(sums)
     spread = max(seen) - min(seen) if len(seen) > 1 else None
     value = counts.rate(policy) if values is None else (sum(seen) / len(seen) if seen else None)
-    return Row(slug, name, squares, counts, value, spread)
+    return Row(slug, name, squares, counts, value, spread, max(map(len, mine), default=0))
 
 
 def square(slots: Sequence[Slot], policy: str, values: Values | None) -> Square:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from runner.faults import FAULTS, INTEGRITY_FLAGS
 from runner.statistics.words import FEW_TRIALS, FEWEST_CLUSTERS
 
+from .alive import SILENT, silent_since
 from .counts import ERRORS
+from .coverage import Coverage
 from .leaderboard import Board
 from .loaded import Loaded
-from .words import STATE_WORDS, count, listed
+from .subjects import CellFacts
+from .words import STATE_WORDS, count, listed, percent
+
+LOW = 0.9
+"""Under this share of what was expected, a figure rests on a choice nobody made."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +40,23 @@ VERDICTS = {
 }
 
 
-def notices(loaded: Loaded, table: Board | None, reason: str, flags: Mapping[str, int]) -> list[Notice]:
-    found = [*_verdict(loaded, reason), *_stopped(loaded), *_left_out(loaded), *_flagged(flags)]
-    found += [*_thin(loaded, table), *_bounds(loaded)]
+@dataclass(frozen=True)
+class Asked:
+    """What notices are made of, each part read before for something else."""
+
+    loaded: Loaded
+    table: Board | None
+    coverage: Coverage
+    flags: Mapping[str, int]
+    far: Mapping[str, int]
+    reason: str = ""
+
+
+def notices(asked: Asked) -> list[Notice]:
+    loaded = asked.loaded
+    found = [*_verdict(loaded, asked.reason), *_stopped(loaded), *_left_out(loaded), *_coverage(loaded, asked.coverage)]
+    found += [*_flagged(asked.flags), *_versions(loaded.cells), *_changed(loaded), *_far(asked.far)]
+    found += [*_thin(loaded, asked.table), *_bounds(loaded)]
     return sorted(found, key=lambda notice: ("danger", "warn", "info").index(notice.level))
 
 
@@ -44,6 +65,8 @@ def _verdict(loaded: Loaded, reason: str) -> Iterator[Notice]:
     if run.verdict in VERDICTS:
         level: Literal["warn", "danger"] = "warn" if run.verdict == "submitted" else "danger"
         yield Notice(level, " ".join(filter(None, (VERDICTS[run.verdict], f"Reason: {reason}" if reason else ""))))
+    if run.state == "running" and (since := silent_since(run)):
+        yield Notice("danger", f"No sign of life since {since:%Y-%m-%d %H:%M:%S} UTC: {SILENT}")
     if run.state == "interrupted":
         yield Notice("warn", "The run was interrupted before all its trials ended; it can be resumed.")
     elif run.state == "cancelled":
@@ -76,10 +99,69 @@ def _left_out(loaded: Loaded) -> Iterator[Notice]:
         yield Notice("info", f"{count(live, 'trial')} still to come.", query="state=queued,running")
 
 
+def _coverage(loaded: Loaded, cover: Coverage) -> Iterator[Notice]:
+    """Say where much of what was planned, or of what was scored, has no figure behind it."""
+    counts = loaded.total
+    ended = counts.planned - counts.states["queued"] - counts.states["running"]
+    if loaded.run.state != "running" and ended and counts.scored < LOW * counts.planned:
+        text = f"Low coverage: {percent(counts.scored / counts.planned)} of the planned trials were scored"
+        yield Notice("warn", f"{text} ({counts.scored:,} of {counts.planned:,}).", anchor="#coverage")
+    for row in cover.rows:
+        scored = row.observed + row.invalid + row.unobserved
+        if scored and row.observed < LOW * scored:
+            text = f"{row.measure.name} was observed in {percent(row.observed / scored)} of the scored trials"
+            query = f"measure={row.measure.key}&seen={'missing' if row.unobserved >= row.invalid else 'invalid'}"
+            yield Notice("warn", f"{text} ({row.observed:,} of {scored:,}).", query=query)
+
+
 def _flagged(flags: Mapping[str, int]) -> Iterator[Notice]:
     for name, many in flags.items():
-        text = f"{count(many, 'trial')} flagged {name}: {INTEGRITY_FLAGS[name]} Scores are as they were measured."
-        yield Notice("warn", text, query=f"flag={name}")
+        if name in INTEGRITY_FLAGS:
+            text = f"{count(many, 'trial')} flagged {name}: {INTEGRITY_FLAGS[name]} Scores are as they were measured."
+            yield Notice("warn", text, query=f"flag={name}")
+    if late := flags.get("late_guard"):
+        text = f"{count(late, 'late guard')}: a guard failed after the agent had acted, so that what it did may be why."
+        yield Notice("warn", text, query="flag=late_guard")
+    rest = {name: many for name, many in flags.items() if name not in INTEGRITY_FLAGS and name != "late_guard"}
+    if rest:
+        words = listed([f"{many:,} {name}" for name, many in rest.items()], 6, "kinds")
+        yield Notice("info", f"Other flags: {words}.", anchor="#failures")
+
+
+def _versions(cells: Sequence[CellFacts]) -> Iterator[Notice]:
+    """One agent in two versions is two agents under one name."""
+    versions: dict[str, set[str]] = defaultdict(set)
+    for cell in cells:
+        versions[dict(cell.axes).get("agent", "")].add(cell.agent_version)
+    for agent, seen in versions.items():
+        if len(seen) > 1:
+            words = listed(sorted(version or "unknown" for version in seen), 5)
+            text = f"Mixed versions of {agent or 'the agent'}: {words}."
+            yield Notice("warn", text, anchor="?split=version#leaderboard", link="part them")
+
+
+def _changed(loaded: Loaded) -> Iterator[Notice]:
+    before = loaded.before
+    if before is None:
+        return
+    said = f" ({listed(list(before.parts), 6)})" if before.parts else ""
+    text = f"The definition changed since run {before.label}{said}: figures before and after are not comparable."
+    yield Notice("warn", text, anchor="#provenance", link="hashes")
+    if before.changed:
+        names = listed([name for _, name in before.changed], 4, "scenarios")
+        one = len(before.changed) == 1
+        anchor = f"s/{before.changed[0][0]}/#source" if one else "#matrix"
+        yield Notice("info", f"{names} read{'s' if one else ''} otherwise than in run {before.label}.", anchor=anchor)
+    for words, names in (("New", [name for _, name in before.new]), ("No longer here", list(before.gone))):
+        if names:
+            text = f"{words} since run {before.label}: {listed(names, 4, 'scenarios')}."
+            yield Notice("info", text, anchor="#matrix")
+
+
+def _far(far: Mapping[str, int]) -> Iterator[Notice]:
+    if many := far.get("seconds"):
+        text = f"Outlying durations: {count(many, 'trial')} took far longer than the others of the scenario."
+        yield Notice("info", text, query="far=seconds")
 
 
 def _thin(loaded: Loaded, table: Board | None) -> Iterator[Notice]:

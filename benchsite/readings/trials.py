@@ -17,11 +17,14 @@ from runner.statistics import POLICIES
 
 from .counts import counted
 from .coverage import SEEN, was_seen
+from .far import far_trials
 from .flagged import has_flag
 from .leaderboard import MeasureFacts
 from .loaded import Loaded
+from .question import SPENT
+from .reasons import worded
 from .subjects import CellFacts
-from .words import NONE, STATE_WORDS, number
+from .words import NONE, SPENT_WORDS, STATE_WORDS, number
 
 LIMIT = 200
 FLAG = re.compile(r"[a-z0-9_.-]{1,40}")
@@ -43,19 +46,33 @@ class Filters:
     flag: str = ""
     measure: str = ""
     seen: str = ""
+    value: str = ""
+    known: str = ""
+    far: str = ""
+    why: str | None = None
     after: int = -1
 
     def query(self, **changed: Any) -> str:
         """The canonical address of these filters: fixed order, nothing empty."""
         pairs = {field.name: changed.get(field.name, getattr(self, field.name)) for field in fields(self)}
-        kept = {
-            key: value for key, value in pairs.items() if value not in ("", None, -1) or (key, value) == ("case", "")
-        }
+        kept = {key: value for key, value in pairs.items() if self._says(key, value)}
         return urlencode(kept, safe=",/")
+
+    @staticmethod
+    def _says(name: str, value: Any) -> bool:
+        """Whether a value is a filter: an empty case or reason is one."""
+        return value not in ("", None, -1) or (name in ("case", "why") and value == "")
 
     @property
     def any(self) -> bool:
         return bool(self.query(after=-1))
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        """The filters that no choice on the page sets: a form carries them along."""
+        names = ("case", "counted", "measure", "seen", "value", "known", "far", "why")
+        held = ((name, getattr(self, name)) for name in names)
+        return [(name, value) for name, value in held if self._says(name, value)]
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -74,6 +91,10 @@ class Filters:
             bad.append(self.flag)
         if bool(self.measure) != bool(self.seen) or self.seen not in ("", *SEEN):
             bad.append(self.seen or self.measure)
+        if self.value and self.seen != "observed":
+            bad.append(self.value)
+        if self.known and self.known not in SPENT:
+            bad.append(self.known)
         return bad[0] if bad else ""
 
 
@@ -153,7 +174,7 @@ def trials_page(run: Run, filters: Filters) -> TrialsPage | None:
 
 
 def every_trial(run: Run, filters: Filters) -> Iterator[TrialRow] | None:
-    """All trials under the filters, page by page, for the list's CSV twin."""
+    """All trials under the filters, page by page, for the list's twins."""
     loaded = Loaded(run)
     condition = where(loaded, filters)
     if condition is None:
@@ -188,8 +209,16 @@ def where(loaded: Loaded, filters: Filters) -> Q | None:
         measure = next((one for one in loaded.measures if one.key == filters.measure), None)
         if measure is None:
             return None
-        condition &= was_seen(measure.id, filters.seen)
-    return condition & _state(filters)
+        condition &= was_seen(measure.id, filters.seen, filters.value)
+    if filters.far:
+        far = far_trials(loaded.run, loaded.measures, filters.far)
+        if far is None:
+            return None
+        condition &= far
+    condition &= _state(filters)
+    if filters.why is not None:
+        condition &= worded(Trial.objects.filter(condition, run=loaded.run), filters.why) & Q(withdrawn=False)
+    return condition
 
 
 def _state(filters: Filters) -> Q:
@@ -206,6 +235,8 @@ def _state(filters: Filters) -> Q:
         condition &= counted(filters.counted) & Q(withdrawn=False)
     if filters.flag:
         condition &= has_flag(filters.flag)
+    if filters.known:
+        condition &= Q(**{f"{filters.known}__isnull": False}, withdrawn=False)
     return condition
 
 
@@ -267,4 +298,12 @@ def _words(loaded: Loaded, filters: Filters) -> Iterator[tuple[str, str]]:
         yield f"flag: {filters.flag}", filters.query(flag="", after=-1)
     if filters.measure:
         seen = "scored, but not observed" if filters.seen == "missing" else filters.seen
-        yield f"{filters.measure}: {seen}", filters.query(measure="", seen="", after=-1)
+        said = f"{seen} as {filters.value}" if filters.value else seen
+        yield f"{filters.measure}: {said}", filters.query(measure="", seen="", value="", after=-1)
+    if filters.known:
+        yield f"{SPENT_WORDS[filters.known]} known", filters.query(known="", after=-1)
+    if filters.far:
+        words = SPENT_WORDS.get(filters.far, filters.far)
+        yield f"{words} far above the rest of its scenario", filters.query(far="", after=-1)
+    if filters.why is not None:
+        yield f"reason: {filters.why or '(none given)'}", filters.query(why=None, after=-1)

@@ -24,6 +24,8 @@ STATE_WORDS: dict[str, str] = {
     "withdrawn": "withdrawn",
 }
 
+SPENT_WORDS: dict[str, str] = {"cost": "cost", "seconds": "time", "tokens": "tokens"}
+
 
 def odd(value: float | None) -> str:
     """Say in a few characters what no honest figure is: unknown, infinite, or of hundreds of digits."""

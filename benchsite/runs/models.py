@@ -53,6 +53,10 @@ class Run(models.Model):
     isolation = models.CharField(max_length=12, default="none")
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    seen_at = models.DateTimeField(null=True)
+    """The last sign of life of a run that goes on: its newest event, or that its runner was there."""
+    under_way = models.JSONField(default=list)
+    """The attempts that run just now: [trial, attempt, cell's id, when it began]."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = RunQuerySet.as_manager()
@@ -243,3 +247,28 @@ class Standing(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cell_id} {self.policy}"
+
+
+class Spread(models.Model):
+    """Rollup: how a quantity (a numeric measure, or seconds, cost, tokens) is spread over a cell's trials."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="spreads", **UNCHECKED)
+    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
+    key = models.CharField(max_length=100)
+    n = models.IntegerField()
+    mean = models.FloatField()
+    sd = models.FloatField(null=True)
+    min = models.FloatField()
+    q1 = models.FloatField()
+    median = models.FloatField()
+    q3 = models.FloatField()
+    max = models.FloatField()
+    median_lo = models.FloatField(null=True)
+    median_hi = models.FloatField(null=True)
+    far = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("run", "cell", "key"), name="spread_run_cell_key"),)
+
+    def __str__(self) -> str:
+        return f"{self.cell_id} {self.key}"

@@ -12,8 +12,9 @@ from benchsite.benches.models import Measure
 from runner.schema import MeasureSpec
 from runner.statistics.policy import POLICIES
 from runner.statistics.rollup import Row, slots, standings, tallies
+from runner.statistics.spreads import SpreadFigures, spreads
 
-from .models import Observation, Run, Slot, Standing, Tally, Trial
+from .models import Observation, Run, Slot, Spread, Standing, Tally, Trial
 
 WITHDRAWN = "withdrawn"
 """The state a curator's withdrawal gives a trial in the rollups; it counts nowhere, and is shown beside the rest."""
@@ -23,13 +24,11 @@ Figures = dict[tuple[Any, ...], tuple[Any, ...]]
 
 def recount(run: Run) -> None:
     """Rebuild the run's rollups from its rows; call it in the transaction that changed them."""
-    slot, tally, standing = figures(run, list(rows_of_run(run)))
+    found = figures(run, list(rows_of_run(run)))
     with transaction.atomic():
-        for model in (Slot, Tally, Standing):
+        for (model, names), rows in zip(ROLLUPS.items(), found, strict=True):
             model.objects.filter(run=run)._raw_delete(run._state.db or "default")
-        _insert(Slot, SLOT, run, slot)
-        _insert(Tally, TALLY, run, tally)
-        _insert(Standing, STANDING, run, standing)
+            _insert(model, names, run, rows)
 
 
 SLOT = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens")
@@ -37,7 +36,9 @@ TALLY = ("cell_id", "case_id", "measure_id", "n", "invalid", "missing",
          "sum", "sumsq", "min", "q1", "median", "q3", "max", "shares")  # fmt: skip
 STANDING = ("cell_id", "policy", "measure_id", "macro", "lo", "hi", "clusters", "rank_lo", "rank_hi",
             "k", "n", "planned", "cost", "seconds")  # fmt: skip
-KEYS = {Slot: 3, Tally: 3, Standing: 3}
+SPREAD = ("cell_id", "key", *SpreadFigures._fields)
+ROLLUPS: dict[Any, tuple[str, ...]] = {Slot: SLOT, Tally: TALLY, Standing: STANDING, Spread: SPREAD}
+KEYS: dict[Any, int] = {Slot: 3, Tally: 3, Standing: 3, Spread: 2}
 """How many of the leading columns name a row."""
 
 
@@ -45,8 +46,8 @@ def specs(run: Run) -> list[MeasureSpec]:
     return [MeasureSpec.from_json(row) for row in run.version.schema]
 
 
-def figures(run: Run, rows: list[Row]) -> tuple[Figures, Figures, Figures]:
-    """Give the three rollups as {key: other columns}, from rows whose cell, scenario and case are row ids."""
+def figures(run: Run, rows: list[Row]) -> tuple[Figures, ...]:
+    """Give the rollups in the order of ROLLUPS, as {key: other columns}; in `rows` cell, scenario, case are row ids."""
     measures = specs(run)
     ids = dict(Measure.objects.filter(version=run.version_id).values_list("key", "id"))
     slot: Figures = {key: tuple(found) for key, found in slots(rows).items()}
@@ -58,12 +59,13 @@ def figures(run: Run, rows: list[Row]) -> tuple[Figures, Figures, Figures]:
         for policy in POLICIES
         for s in standings(rows, measures, policy, run.ulid)
     }
-    return slot, tally, standing
+    spread: Figures = {key: tuple(found) for key, found in spreads(rows, measures).items()}
+    return slot, tally, standing, spread
 
 
-def stored_figures(run: Run) -> tuple[Figures, Figures, Figures]:
+def stored_figures(run: Run) -> tuple[Figures, ...]:
     """Give the rollups as they stand in the database, in the same shape."""
-    return tuple(_stored(model, names, run) for model, names in ((Slot, SLOT), (Tally, TALLY), (Standing, STANDING)))  # type: ignore[return-value]
+    return tuple(_stored(model, names, run) for model, names in ROLLUPS.items())
 
 
 def _stored(model: Any, names: tuple[str, ...], run: Run) -> Figures:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from django.db.models import OuterRef, Subquery
 from django.http import Http404, HttpRequest
 
+from benchsite.artifacts.models import Blob
 from benchsite.benches.models import Bench
 from benchsite.runs.models import Run
 
@@ -20,7 +22,9 @@ def found(thing: T | None) -> T:
 
 
 def run_for(request: HttpRequest, ulid: str) -> Run:
+    held = Blob.objects.filter(digest=OuterRef("manifest")).values("state")[:1]
     runs = Run.objects.visible_to(request.user).select_related("bench", "version", "by")
+    runs = runs.annotate(manifest_state=Subquery(held))
     run: Run | None = runs.filter(ulid=ulid).first()
     return found(run)
 

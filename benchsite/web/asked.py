@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from django.http import Http404, HttpRequest, QueryDict
 
 from benchsite.readings.counts import DEFAULT_POLICY
 from benchsite.readings.matrix import SORTS
-from benchsite.readings.run import Question
+from benchsite.readings.question import SPENT, Question
 from benchsite.readings.trials import Filters
 from runner.statistics import POLICIES
 
@@ -31,17 +33,31 @@ def whole(request: HttpRequest, name: str, default: int) -> int:
     return int(text)
 
 
+def yes(request: HttpRequest, name: str) -> bool:
+    return choice(request.GET, name, ("", "1"), "") == "1"
+
+
 def of_run(request: HttpRequest) -> Question:
+    query = request.GET
     return Question(
         policy=policy(request),
-        measure=request.GET.get("measure", ""),
-        sort=choice(request.GET, "sort", SORTS, "name"),
+        measure=query.get("measure", ""),
+        where=tuple(query.getlist("where")),
+        split=choice(query, "split", ("", "version"), ""),
+        sort=choice(query, "sort", SORTS, "name"),
+        differ=yes(request, "differ"),
+        turn=yes(request, "turn"),
+        open=query.get("open", ""),
+        case=max(1, whole(request, "case", 1)),
         first=max(1, whole(request, "first", 1)),
-        every=request.GET.get("panels") == "all",
+        panels=choice(query, "panels", ("", "all"), ""),
+        x=choice(query, "x", SPENT, "cost"),
+        fixed=yes(request, "fixed"),
     )
 
 
 def of_trials(request: HttpRequest) -> Filters:
-    names = ("state", "outcome", "fault", "cell", "scenario", "counted", "flag", "measure", "seen")
-    given = {name: request.GET.get(name, "") for name in names}
-    return Filters(**given, case=request.GET.get("case"), after=whole(request, "after", -1))
+    plain = [field.name for field in fields(Filters) if field.name not in ("case", "why", "after")]
+    given = {name: request.GET.get(name, "") for name in plain}
+    case, why = request.GET.get("case"), request.GET.get("why")
+    return Filters(**given, case=case, why=why, after=whole(request, "after", -1))

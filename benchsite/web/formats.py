@@ -84,6 +84,12 @@ def coverage_words(of: Coverage) -> str:
     return ", ".join(said)
 
 
+def quantity(value: float | None, kind: str) -> str:
+    """A number as its kind is written: cost, seconds, tokens, a rate, or plain."""
+    written = {"cost": cost, "seconds": duration, "bool": percent}.get(kind, number)
+    return written(value)
+
+
 FSI, PDI = "\u2068", "\u2069"
 
 

@@ -9,7 +9,8 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from benchsite.readings.counts import DEFAULT_POLICY, Counts
-from benchsite.readings.matrix import Matrix, Row, Square
+from benchsite.readings.matrix import Matrix, Row, Square, Unfolded
+from benchsite.readings.question import Question
 from benchsite.readings.words import STATE_WORDS, bounds, count, fixed, percent
 
 STEPS = 7
@@ -53,11 +54,49 @@ def _single(spans: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, int]]:
             yield value, 1
 
 
-def body(matrix: Matrix, policy: str) -> SafeString:
+def body(matrix: Matrix, asked: Question) -> SafeString:
     scale, turned = colour_scale(matrix), matrix.measure.objective == "minimize"
-    counted = policy if matrix.by_policy else DEFAULT_POLICY if matrix.measure.headline else ""
-    rows = (_row(row, matrix, counted, scale, turned) for row in matrix.rows)
-    return SafeString("".join(rows))
+    counted = asked.policy if matrix.by_policy else DEFAULT_POLICY if matrix.measure.headline else ""
+    made: list[str] = []
+    for row in matrix.rows:
+        opened = matrix.open if matrix.open and matrix.open.slug == row.slug else None
+        made.append(_row(row, matrix, counted, scale, turned, _name(row, asked, opened)))
+        if opened:
+            made += [_row(case, matrix, counted, scale, turned, _case_name(case)) for case in opened.rows]
+            made.append(_cases_pager(opened, matrix, asked))
+    return SafeString("".join(made))
+
+
+def _name(row: Row, asked: Question, opened: Unfolded | None) -> SafeString:
+    """The row's head: its name, and where it has cases the link that unfolds them."""
+    link = format_html('<a href="s/{}/">{}</a>', row.slug, row.name)
+    if row.cases < 2:
+        return link
+    query = asked.query(open="" if opened else row.slug, case=1)
+    words = f"{'Close' if opened else 'Open'} the {row.cases} cases of {row.name}"
+    return format_html(
+        '<a class="opener" href="{}#row-{}" aria-label="{}" title="{}" aria-expanded="{}">{}</a>{}',
+        query, row.slug, words, words, "true" if opened else "false", "▾" if opened else "▸", link,
+    )  # fmt: skip
+
+
+def _case_name(case: Row) -> SafeString:
+    return format_html('<span class="case-name">{}</span>', case.name or "(one case)")
+
+
+def _cases_pager(opened: Unfolded, matrix: Matrix, asked: Question) -> str:
+    if opened.first == 1 and opened.last >= opened.total:
+        return ""
+    more = []
+    if opened.first > 1:
+        more.append(("First cases", asked.query(case=1)))
+    if opened.last < opened.total:
+        more.append(("Next cases", asked.query(case=opened.last + 1)))
+    links = format_html_join("", ' <a href="{}#row-{}">{}</a>', ((query, opened.slug, word) for word, query in more))
+    return format_html(
+        '<tr class="case"><th scope="row">cases {}–{} of {}</th><td colspan="{}" class="pages">{}</td></tr>',
+        opened.first, opened.last, f"{opened.total:,}", len(matrix.cells) + 1, links,
+    )  # fmt: skip
 
 
 def colour_scale(matrix: Matrix) -> tuple[float, float]:
@@ -68,25 +107,39 @@ def colour_scale(matrix: Matrix) -> tuple[float, float]:
     return (min(seen, default=0.0), max(seen, default=1.0))
 
 
-def _row(row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool) -> SafeString:
-    asked = "&amp;" + escape(urlencode([("scenario", row.slug)]))
-    told_n = asked + "&amp;" + escape(f"counted={policy}" if policy else "state=scored")
+def _row(
+    row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool, name: SafeString
+) -> SafeString:
+    asked = asks(row)
+    told_n = asked + counted_as(policy)
     squares = "".join(
-        _square(square, cell.key10, (told_n if square.n else asked) if square else "", scale, turned)
+        square_html(square, cell.key10, (told_n if square.n else asked) if square else "", scale, turned)
         for square, cell in zip(row.squares, matrix.cells, strict=True)
     )
+    kind = "case" if row.key is not None else ""
     return format_html(
-        '<tr{}><th scope="row" title="{}"><a href="s/{}/">{}</a></th>{}<td class="margin">{}</td></tr>',
+        '<tr{}{}{}><th scope="row" title="{}">{}</th>{}<td class="margin">{}</td></tr>',
+        format_html(' id="row-{}"', row.slug) if not kind else "",
+        format_html(' class="{}"', kind) if kind else "",
         SafeString(" data-differs") if row.differs else "",
         row.name,
-        row.slug,
-        row.name,
+        name,
         SafeString(squares),
-        _margin(row, matrix, policy),
+        margin(row, matrix, policy),
     )
 
 
-def _square(square: Square | None, key10: str, asked: str, scale: tuple[float, float], turned: bool) -> str:
+def asks(row: Row) -> str:
+    """The escaped rest of the query of a row's squares."""
+    pairs = [("scenario", row.slug)] + ([("case", row.key)] if row.key is not None else [])
+    return "&amp;" + escape(urlencode(pairs))
+
+
+def counted_as(policy: str) -> str:
+    return "&amp;" + escape(f"counted={policy}" if policy else "state=scored")
+
+
+def square_html(square: Square | None, key10: str, asked: str, scale: tuple[float, float], turned: bool) -> str:
     """One square; `asked` is the escaped rest of its query. Plain strings: this runs thousands of times a page."""
     if square is None:
         return '<td class="g0" title="not planned">–</td>'
@@ -112,7 +165,7 @@ def told(square: Square) -> str:
     return ", ".join(said)
 
 
-def _margin(row: Row, matrix: Matrix, policy: str) -> SafeString:
+def margin(row: Row, matrix: Matrix, policy: str) -> SafeString:
     if matrix.by_policy:
         return rate_text(row.counts, policy)
     if matrix.measure.rate:
@@ -130,9 +183,9 @@ def rate_text(counts: Counts, policy: str) -> SafeString:
 
 
 def foot(matrix: Matrix, policy: str) -> SafeString:
-    """Column rates; only for a boolean headline, other figures stand pooled on the leaderboard."""
+    """The columns' margins: rates of a boolean headline, the pooled figures of any other measure with numbers."""
     if not matrix.by_policy:
-        return SafeString("")
+        return _pooled_foot(matrix)
     pairs = zip(matrix.columns, matrix.cells, strict=True)
     cells = format_html_join(
         "",
@@ -141,3 +194,11 @@ def foot(matrix: Matrix, policy: str) -> SafeString:
     )
     total = rate_text(matrix.all, policy)
     return format_html('<tr><th scope="row">All scenarios</th>{}<td class="margin">{}</td></tr>', cells, total)
+
+
+def _pooled_foot(matrix: Matrix) -> SafeString:
+    if not matrix.sums:
+        return SafeString("")
+    shown = (percent(value) if matrix.measure.rate else fixed(value, matrix.places) for value in matrix.sums)
+    cells = format_html_join("", '<td class="sum">{}</td>', ((value,) for value in shown))
+    return format_html('<tr><th scope="row">All scenarios</th>{}<td class="margin"></td></tr>', cells)

@@ -13,9 +13,10 @@ from django.utils.safestring import SafeString
 
 from benchsite.readings import words
 from benchsite.readings.leaderboard import Board, Place
+from benchsite.readings.question import Question
 from benchsite.readings.strips import Strip
 
-from . import formats, links, marks, matrix, source
+from . import formats, links, marks, matrix, source, turned
 from .markdown import markdown
 
 register = template.Library()
@@ -179,18 +180,35 @@ def _tally(strip: Strip) -> list[tuple[str, int]]:
 
 
 @register.simple_tag
-def matrix_head(grid: Any) -> SafeString:
-    return matrix.head(grid)
+def matrix_head(grid: Any, asked: Question) -> SafeString:
+    return turned.head(grid) if asked.turn else matrix.head(grid)
 
 
 @register.simple_tag
-def matrix_body(grid: Any, policy: str) -> SafeString:
-    return matrix.body(grid, policy)
+def matrix_body(grid: Any, asked: Question) -> SafeString:
+    return turned.body(grid, asked) if asked.turn else matrix.body(grid, asked)
 
 
 @register.simple_tag
-def matrix_foot(grid: Any, policy: str) -> SafeString:
-    return matrix.foot(grid, policy)
+def matrix_foot(grid: Any, asked: Question) -> SafeString:
+    return turned.foot(grid, asked) if asked.turn else matrix.foot(grid, asked.policy)
+
+
+@register.simple_tag
+def asking(asked: Question, **changed: Any) -> str:
+    """The address of the same page asked otherwise."""
+    return asked.query(**changed)
+
+
+@register.simple_tag
+def twins(name: str, query: str = "") -> SafeString:
+    """Link a table's twins; `query` is the page's own, so that they hold what it shows."""
+    rest = query if query != "?" else ""
+    return format_html(
+        '<span class="twins"><a class="btn small" href="{}.csv{}">CSV</a>'
+        '<a class="btn small" href="{}.json{}">JSON</a></span>',
+        name, rest, name, rest,
+    )  # fmt: skip
 
 
 @register.simple_tag

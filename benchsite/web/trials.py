@@ -5,12 +5,13 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from benchsite.readings.trials import every_trial, trials_page
+from benchsite.readings.trials import trials_page
+from benchsite.readings.trialsheet import trials_sheet
 from runner.faults import FAULTS, FLAGS, OUTCOMES, STATES
 
-from . import asked, csvs
+from . import asked, twins
 from .access import found, run_for
-from .conditional import answer, page
+from .conditional import page
 from .links import crumbs_of_run
 
 
@@ -28,7 +29,7 @@ def run_trials(request: HttpRequest, ulid: str) -> HttpResponse:
 
 
 @require_safe
-def trials_csv(request: HttpRequest, ulid: str) -> HttpResponse:
+def trials_table(request: HttpRequest, ulid: str, kind: str) -> HttpResponse:
     run = run_for(request, ulid)
     filters = asked.of_trials(request)
-    return answer(request, str(run.revision), lambda: csvs.trials(ulid, found(every_trial(run, filters))))
+    return twins.twin(request, str(run.revision), lambda: found(trials_sheet(run, filters)), kind)

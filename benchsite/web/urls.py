@@ -5,7 +5,22 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView
 from django.urls import path, re_path, register_converter
 
-from . import account, artifact, bench, cell, compare, home, pages, run, scenario, trial, trials, upload, workspace
+from . import (
+    account,
+    artifact,
+    bench,
+    cell,
+    compare,
+    compare_numbers,
+    home,
+    pages,
+    run,
+    scenario,
+    trial,
+    trials,
+    upload,
+    workspace,
+)
 
 
 class Ulid:
@@ -46,7 +61,16 @@ class Index(Ulid):
         return str(value)
 
 
-for name, kind in {"ulid": Ulid, "sha": Sha256, "part": Part, "scen": Slug, "key10": Key10, "index": Index}.items():
+class Twin(Ulid):
+    regex = "csv|json"
+
+
+class Word(Ulid):
+    regex = "[a-z]{1,30}"
+
+
+KINDS = {"ulid": Ulid, "sha": Sha256, "part": Part, "scen": Slug, "key10": Key10, "index": Index}
+for name, kind in {**KINDS, "twin": Twin, "word": Word}.items():
     register_converter(kind, name)
 
 RUN = "runs/<ulid:ulid>/"
@@ -59,10 +83,9 @@ urlpatterns = [
     path("b/<part:owner>/<part:name>/s/<scen:slug>/", scenario.bench_scenario, name="bench_scenario"),
     path("runs/", home.runs, name="runs"),
     path(RUN, run.run, name="run"),
-    path(RUN + "leaderboard.csv", run.leaderboard_csv, name="run_leaderboard_csv"),
-    path(RUN + "matrix.csv", run.matrix_csv, name="run_matrix_csv"),
     path(RUN + "trials", trials.run_trials, name="run_trials"),
-    path(RUN + "trials.csv", trials.trials_csv, name="run_trials_csv"),
+    path(RUN + "trials.<twin:kind>", trials.trials_table, name="run_trials_table"),
+    path(RUN + "<word:table>.<twin:kind>", run.run_table, name="run_table"),
     path(RUN + "s/<scen:slug>/", scenario.run_scenario, name="run_scenario"),
     path(RUN + "c/<key10:key10>/", cell.run_cell, name="run_cell"),
     path(TRIAL, trial.trial, name="trial"),
@@ -75,6 +98,7 @@ urlpatterns = [
     path(TRIAL + "workspace/", workspace.trial_workspace, name="trial_workspace"),
     path(TRIAL + "workspace/file/", workspace.trial_workspace_file, name="trial_workspace_file"),
     path("compare/", compare.compare, name="compare"),
+    path("compare/<word:table>.<twin:kind>", compare_numbers.table, name="compare_table"),
     path("a/<sha:sha256>/", artifact.artifact, name="artifact"),
     path("upload/", upload.upload, name="upload"),
     path("settings/tokens/", account.tokens, name="tokens"),

@@ -24,7 +24,7 @@ CAST = ("stranger", "outsider", "member", "curator")
 EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(("home", "benches", "runs", "upload", "login", "logout", "docs", "docs_page", "styleguide"), OPEN),
     **dict.fromkeys(("bench", "bench_scenario", "run", "run_trials", "run_scenario", "run_cell"), PRIVATE),
-    **dict.fromkeys(("run_leaderboard_csv", "run_matrix_csv", "run_trials_csv"), PRIVATE),
+    **dict.fromkeys(("run_table", "run_trials_table"), PRIVATE),
     **dict.fromkeys(("trial", "trial_transcript", "trial_changes", "trial_diff_file", "trial_patch"), PRIVATE),
     **dict.fromkeys(("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file"), PRIVATE),
     **dict.fromkeys(("artifact", "compare"), PRIVATE),
@@ -52,6 +52,8 @@ def address(name: str, run: Run) -> str:
         "run_cell": [*of_run, trial.cell.key10],
         "artifact": [evidence.digest],
         "trial_artifact": [*of_trial, evidence.name],
+        "run_table": [*of_run, "leaderboard", "csv"],
+        "run_trials_table": [*of_run, "json"],
         "token_revoke": [1],
         "docs_page": ["operations"],
     }

@@ -110,14 +110,14 @@ def test_a_filter_that_matches_nothing_says_which(run: Run, page: Page) -> None:
 
 
 def test_the_csv_of_trials_has_the_rows_of_the_list(run: Run, client: Client) -> None:
-    text = client.get(reverse("run_trials_csv", args=[run.ulid]), {"state": "scored"}).content.decode()
+    text = client.get(reverse("run_trials_table", args=[run.ulid, "csv"]), {"state": "scored"}).content.decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == run.trials.filter(state="scored").count()
     assert {row["state"] for row in rows} == {"scored"}
 
 
 def test_the_csv_of_the_leaderboard_has_unrounded_figures(run: Run, client: Client) -> None:
-    text = client.get(reverse("run_leaderboard_csv", args=[run.ulid])).content.decode()
+    text = client.get(reverse("run_table", args=[run.ulid, "leaderboard", "csv"])).content.decode()
     rows = {row["cell"]: row for row in csv.DictReader(io.StringIO(text))}
     for standing in Standing.objects.filter(run=run, policy="scored/1", measure__headline=True).select_related("cell"):
         assert float(rows[standing.cell.name]["figure"]) == standing.macro
@@ -125,5 +125,5 @@ def test_the_csv_of_the_leaderboard_has_unrounded_figures(run: Run, client: Clie
 
 
 def test_the_csv_of_the_matrix_has_a_row_for_each_square(run: Run, client: Client) -> None:
-    text = client.get(reverse("run_matrix_csv", args=[run.ulid])).content.decode()
+    text = client.get(reverse("run_table", args=[run.ulid, "matrix", "csv"])).content.decode()
     assert len(list(csv.DictReader(io.StringIO(text)))) == 9

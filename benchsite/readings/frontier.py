@@ -1,0 +1,103 @@
+"""What success costs: who is beaten by nobody on both at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from runner.statistics.clusters import mean, plain
+from runner.statistics.intervals import t_interval
+from runner.statistics.pareto import Point, pareto
+
+from .counts import UNDONE, Slot
+from .leaderboard import Board, Place
+from .subjects import CellFacts
+
+STATUS_WORDS = {
+    "frontier": "nobody is better on both",
+    "near": "beaten, but that may be chance",
+    "dominated": "beaten on both",
+    "unknown": "not placed: a figure is missing",
+}
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A cell by what it takes (x) and what it gives (y). `by` names those who beat it."""
+
+    cell: CellFacts
+    x: float | None
+    x_lo: float | None
+    x_hi: float | None
+    y: float | None
+    y_lo: float | None
+    y_hi: float | None
+    n: int
+    status: str
+    by: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        return STATUS_WORDS[self.status]
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """`x` is one of cost, seconds and tokens a trial; spots in the order of the leaderboard."""
+
+    x: str
+    board: Board
+    spots: tuple[Spot, ...]
+
+    @property
+    def known(self) -> bool:
+        return any(spot.status != "unknown" for spot in self.spots)
+
+    @property
+    def best(self) -> list[Spot]:
+        return [spot for spot in self.spots if spot.status == "frontier"]
+
+
+def frontier(board: Board, places: Sequence[Place], slots: Iterable[Slot], x: str) -> Frontier | None:
+    """None where the measure has no direction: nobody can be better on it."""
+    if not board.measure.objective or not places:
+        return None
+    taken = _taken(slots, x)
+    points = [_point(place, taken.get(place.cell.id, [])) for place in places]
+    titles = {place.cell.id: place.cell.title for place in places}
+    placed = pareto(points, y=board.measure.objective)
+    spots = tuple(
+        Spot(
+            place.cell, point.x, point.x_lo, point.x_hi, point.y, point.y_lo, point.y_hi, place.n, found.status,
+            tuple(titles[int(key)] for key in found.by),  # type: ignore[call-overload]  # keys are ids of cells
+        )
+        for place, point, found in zip(places, points, placed, strict=True)
+    )  # fmt: skip
+    return Frontier(x, board, spots)
+
+
+def _taken(slots: Iterable[Slot], x: str) -> dict[int, list[float]]:
+    """Give, by cell, what a trial of each scenario took on average: the same clusters as the pooled figure has."""
+    sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for slot in slots:
+        spent = getattr(slot, x)
+        tried = slot.planned - sum(slot.states.get(state, 0) for state in UNDONE)
+        if spent is not None and tried > 0:
+            held = sums[slot.cell, slot.scenario]
+            held[0] += spent
+            held[1] += tried
+    means: dict[int, list[float]] = defaultdict(list)
+    for (cell, _), (spent, tried) in sums.items():
+        means[cell].append(spent / tried)
+    return means
+
+
+def _point(place: Place, means: list[float]) -> Point:
+    if not means:
+        return Point(place.cell.id, None, place.macro, y_lo=place.lo, y_hi=place.hi)
+    low, high = t_interval(np.asarray(means))
+    x = plain(float(mean(np.asarray(means))))
+    return Point(place.cell.id, x, place.macro, plain(float(low)), plain(float(high)), place.lo, place.hi)

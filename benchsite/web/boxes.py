@@ -1,0 +1,44 @@
+"""Boxes and stacked shares as SVG, one a row of a table, on a scale its panel shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from runner.statistics.spread import Share
+
+from .marks import position
+
+HUES = 8
+"""So many categories are told apart by colour; their names stand beside them in any case."""
+
+
+def box(figures: Any, scale: tuple[float, float], name: str) -> SafeString:
+    """A line from the least to the most, a box over the middle half, a tick at the median."""
+    least, q1, median, q3, most = (
+        position(value, scale) for value in (figures.min, figures.q1, figures.median, figures.q3, figures.max)
+    )
+    width = f"{float(q3[:-1]) - float(q1[:-1]):.4g}%"
+    return format_html(
+        '<svg class="whisker box" role="img" aria-label="{}"><line class="rule" x1="{}" x2="{}" y1="10" y2="10"/>'
+        '<rect x="{}" width="{}" y="5" height="10"/><line class="tick" x1="{}" x2="{}" y1="3" y2="17"/></svg>',
+        name, least, most, q1, width, median, median,
+    )  # fmt: skip
+
+
+def shares(parts: Sequence[Share], values: Sequence[str], name: str) -> SafeString:
+    """Each category's share of the row, in the order of `values`."""
+    by_value = {part.value: part.share for part in parts}
+    drawn, at = [], 0.0
+    for place, value in enumerate(values):
+        width = by_value.get(value, 0.0) * 100
+        if width:
+            hue = f"s{place % HUES}"
+            drawn.append(
+                format_html('<rect class="{}" x="{}%" width="{}%" height="14"/>', hue, f"{at:.4g}", f"{width:.4g}")
+            )
+        at += width
+    return format_html('<svg class="shares" role="img" aria-label="{}">{}</svg>', name, SafeString("".join(drawn)))

@@ -1,0 +1,91 @@
+"""The words of a run's page: its charts, and links to the trials behind what they show. Built in, as `tags` is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from benchsite.readings import words
+from benchsite.readings.distributions import Box, Categories, Panel
+from benchsite.readings.leaderboard import Place
+from benchsite.readings.progress import CellProgress
+from benchsite.readings.subjects import CellFacts
+
+from . import boxes, formats, links, marks
+
+register = template.Library()
+register.filter("quantity", formats.quantity)
+PLOTLY = "vendor/plotly-basic-4.1.1"
+
+
+@register.simple_tag
+def progress_bar(line: CellProgress) -> SafeString:
+    counts = line.counts
+    ended = [("scored", counts.scored), ("excluded", counts.excluded), ("broken", counts.errors)]
+    parts = [*ended, ("live", line.running)]
+    return marks.bar(parts, counts.planned, f"{line.done:,} of {counts.planned:,} done")
+
+
+@register.simple_tag
+def coverage_of(place: Place) -> str:
+    share = words.percent(place.n / place.planned) if place.planned else words.NONE
+    return f"{share} of"
+
+
+@register.simple_tag
+def group_url(ulid: str, group: Any) -> str:
+    return links.trials(ulid, **group.filters)
+
+
+@register.simple_tag
+def panel_url(ulid: str, panel: Panel, cell: CellFacts) -> str:
+    return links.trials(ulid, cell=cell.key10, **panel.filters)
+
+
+@register.simple_tag
+def box_of(line: Box, panel: Panel) -> SafeString:
+    of = line.figures
+    least, middle, most = (formats.quantity(value, panel.kind) for value in (of.min, of.median, of.max))
+    return boxes.box(of, panel.scale, f"{line.cell.title}: {least} to {most}, median {middle}")
+
+
+@register.simple_tag
+def shares(parts: Any, values: Any, name: str) -> SafeString:
+    told = ", ".join(f"{part.value} {words.percent(part.share)}" for part in parts)
+    return boxes.shares(parts, values, f"{name}: {told}")
+
+
+@register.simple_tag
+def share_cells(ulid: str, kinds: Categories, cell: CellFacts, parts: Any) -> SafeString:
+    """How many trials had each category, each number a link to them."""
+    many = {part.value: part.k for part in parts}
+    made = []
+    for value in kinds.values:
+        href = links.trials(ulid, cell=cell.key10, measure=kinds.measure.key, seen="observed", value=value)
+        shown = format_html('<a href="{}">{}</a>', href, f"{many[value]:,}") if value in many else "0"
+        made.append((shown,))
+    return format_html_join("", '<td class="num">{}</td>', made)
+
+
+@register.simple_tag
+def range_of(lo: float | None, hi: float | None, kind: str) -> str:
+    return "" if lo is None or hi is None else f"[{formats.quantity(lo, kind)}–{formats.quantity(hi, kind)}]"
+
+
+@register.simple_tag
+def plotly_url() -> str:
+    return static(f"{PLOTLY}/plotly-basic.min.js")
+
+
+@register.simple_tag
+def plotly_sheet() -> str:
+    return static(f"{PLOTLY}/plotly.css")
+
+
+@register.simple_tag
+def plots_script() -> SafeString:
+    return format_html('<script src="{}" type="module"></script>', static("js/plots.js"))
