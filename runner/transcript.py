@@ -114,8 +114,17 @@ def lines_of(file: BinaryIO, max_line: int) -> Iterator[tuple[int, bytes]]:
 
 def step_of(line: bytes) -> Step | None:
     """Read one line of a transcript; None where it is no step."""
+    row = row_of(line)
+    if row is None:
+        return None
+    known = {key: value for key, value in row.items() if key in Step.__dataclass_fields__}
+    return Step(**{**known, "text": str(row.get("text") or "")})
+
+
+def row_of(line: bytes) -> dict[str, Any] | None:
+    """Give a step's bare JSON, for who counts many of them; None where the line is no step."""
     row = _object(line)
-    return None if row is None else _step(row)
+    return row if row is not None and row.get("role") in ROLES and row.get("kind") in KINDS else None
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -124,13 +133,6 @@ def _object(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
-
-
-def _step(row: dict[str, Any]) -> Step | None:
-    if row.get("role") not in ROLES or row.get("kind") not in KINDS:
-        return None
-    known = {key: value for key, value in row.items() if key in Step.__dataclass_fields__}
-    return Step(**{**known, "text": str(row.get("text") or "")})
 
 
 def _bounded_value(value: Any) -> Any:

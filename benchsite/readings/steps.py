@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, BinaryIO
 
-from runner.transcript import MAX_LINE, ROLES, Step, lines_of, read_steps, step_of
+from runner.transcript import MAX_LINE, ROLES, Step, lines_of, read_steps, row_of
 
 from .shelf import Shelf, diff_cache
 
@@ -39,11 +39,15 @@ class Placed:
 
 
 def failed(step: Step) -> bool:
-    return isinstance(step.exit_code, int) and step.exit_code != 0
+    return ERRORS in filters_of(step)
 
 
 def filters_of(step: Step) -> tuple[str, ...]:
-    return ("", step.role, ERRORS) if failed(step) else ("", step.role)
+    return _filters(step.role, step.exit_code)
+
+
+def _filters(role: str, exit_code: object) -> tuple[str, ...]:
+    return ("", role, ERRORS) if isinstance(exit_code, int) and exit_code != 0 else ("", role)
 
 
 def place(request: int, digest: str, shelf: Shelf) -> Placed | None:
@@ -61,15 +65,19 @@ def total(placed: Sequence[Placed], role: str) -> int:
 
 
 def page_of(placed: Sequence[Placed], shelf: Shelf, role: str, page: int) -> Iterator[tuple[int, Step]]:
-    """Give (request, step) of one page; sources follow one another as one long list."""
-    start, wanted = (page - 1) * PAGE, PAGE
+    return steps_between(placed, shelf, (page - 1) * PAGE, page * PAGE, role)
+
+
+def steps_between(
+    placed: Sequence[Placed], shelf: Shelf, start: int, end: int, role: str = ""
+) -> Iterator[tuple[int, Step]]:
+    """Give (request, step) of a stretch; sources follow one another as one long list."""
     for one in placed:
         many = one.index.counts.get(role, 0)
-        if start < many and wanted:
-            here = list(islice(_from(one, shelf, role, start), wanted))
-            wanted -= len(here)
-            yield from ((one.request, step) for step in here)
-        start = max(0, start - many)
+        if start < many and start < end:
+            steps = islice(_from(one, shelf, role, start), min(end, many) - start)
+            yield from ((one.request, step) for step in steps)
+        start, end = max(0, start - many), end - many
 
 
 def page_with(placed: Sequence[Placed], shelf: Shelf, at: str) -> int:
@@ -89,11 +97,14 @@ def _made(file: BinaryIO) -> dict[str, Any]:
     starts: dict[str, list[int]] = {name: [] for name in FILTERS}
     first: list[int] = []
     for start, line in lines_of(file, MAX_LINE):
-        step = step_of(line)
-        for name in filters_of(step) if step else ():
+        row = row_of(line)
+        if row is None:
+            continue
+        if counts[""] % PAGE == 0:
+            first.append(row["n"] if isinstance(row.get("n"), int) else 0)
+        for name in _filters(row["role"], row.get("exit_code")):
             if counts[name] % PAGE == 0:
                 starts[name].append(start)
-                first += [step.n if isinstance(step.n, int) else 0] if step and not name else []
             counts[name] += 1
     return {"counts": counts, "starts": starts, "first": first}
 

@@ -12,10 +12,12 @@ from django.urls import reverse
 from benchsite.diffs.options import Options
 from benchsite.readings.address import to_address
 from benchsite.readings.compare import trials as readings
+from benchsite.readings.compare.aligned import APART
 from benchsite.readings.compare.ends import SHOWS
 from benchsite.readings.compare.grammar import Of
 from benchsite.readings.compare.nearest import MEANING, nearest_solved
 from benchsite.readings.compare.pair import Pair, paired, trials_of
+from benchsite.readings.compare.talk import talk
 from benchsite.readings.compare.trials import Both, Group, OnePath
 
 from . import diffparts, links
@@ -36,7 +38,21 @@ def page(request: HttpRequest, asked: tuple[Of, ...]) -> HttpResponseBase:
     pair = paired(trials)
     if request.GET.get("f"):
         return _file(request, pair)
-    return _changes(request, pair)
+    return _transcript(request, pair) if request.GET.get("what") == "transcript" else _changes(request, pair)
+
+
+def _transcript(request: HttpRequest, pair: Pair) -> HttpResponse:
+    unfolded = request.GET.get("same") == "shown"
+    made = talk(pair, whole_number(request, "page") or 1, unfolded=unfolded)
+    sides = [(side.ulid, side.index) for side in (pair.a, pair.b)]
+    urls = {
+        "folded": links.compare_trials(*sides, what="transcript"),
+        "shown": links.compare_trials(*sides, what="transcript", same="shown"),
+    }
+    here = urls["shown" if unfolded else "folded"]
+    places = [f"{reverse('trial_transcript', args=side)}?" for side in sides]
+    more = {"talk": made, "here": here, "urls": urls, "apart": APART, "places": places}
+    return _tab(request, "transcript", readings.both(pair), **more)
 
 
 def _changes(request: HttpRequest, pair: Pair) -> HttpResponse:

@@ -159,3 +159,60 @@ def test_comparing_asks_at_most_twelve_queries(client, two):
     with CaptureQueriesContext(connection) as asked:
         assert client.get(address(*map(of, two))).status_code == 200
     assert len(asked) <= 12, [query["sql"][:120] for query in asked]
+
+
+WORLD = "/home/x/worlds/01KE6SJT80DTK735GTMYQG0JA{0}/{0}-1/world"
+
+
+def say(role: str, kind: str, said: str, **more) -> dict:
+    return {"role": role, "kind": kind, "text": said, **more}
+
+
+def steps_of(mark: int, end: str) -> list[dict]:
+    call = {"tool": "shell", "arguments": {"command": "pytest"}}
+    beginning = [say("user", "message", f"Fix {n} in {WORLD.format(mark)}, it took 0.{mark} s") for n in range(10)]
+    own = [say("assistant", "tool_call", "", tool="edit", arguments={"path": f"{mark}-{n}.py"}) for n in range(mark)]
+    return [
+        *beginning,
+        *own,
+        say("assistant", "tool_call", "", **call),
+        say("tool", "observation", f"{end}\n", exit_code=0),
+        say("assistant", "message", "Bye."),
+    ]
+
+
+@pytest.fixture
+def talks(tmp_path):
+    return [
+        take_in(tmp_path / str(n), Story(steps=steps_of(n, end)), seed=n) for n, end in ((1, "1 failed"), (3, "ok"))
+    ]
+
+
+def test_transcripts_stand_side_by_side_with_their_common_beginning_folded(client, talks):
+    made = soup(client.get(address(*map(of, talks), what="transcript")))
+    rows = made.select(".talk-row:not(.talk-head)")
+    assert rows[0].get_text(strip=True) == "10 steps alike at the beginning"
+    assert made.select_one("#divergence").find_next_sibling().select_one(".step-n").get_text() == "1.11"
+    kinds = [next(name for name in row["class"] if name.startswith("is-")) for row in rows[1:]]
+    assert sorted(kinds) == ["is-b", "is-b", "is-pair", "is-pair", "is-same", "is-same"]
+    ends = next(row for row in rows if "failed" in row.get_text())
+    assert [cell.pre.get_text() for cell in ends.select(".talk-cell")] == ["1 failed\n", "ok\n"]
+    assert "apart from the folder a trial ran in" in made.get_text()
+    shown = soup(client.get(address(*map(of, talks), what="transcript", same="shown")))
+    assert len(shown.select(".talk-row:not(.talk-head)")) == 10 + 6
+
+
+def test_transcripts_without_a_difference_say_so(client, talks, tmp_path):
+    again = take_in(tmp_path / "again", Story(steps=steps_of(1, "1 failed")), seed=6)
+    said = text(client.get(address(of(talks[0]), of(again), what="transcript", page="99")))
+    assert "They do not diverge." in said
+    assert "14 steps alike at the beginning" in said
+
+
+def test_a_transcript_held_back_is_said_beside_the_other(client, talks):
+    digest = talks[0].trials.get().tries.get().record["requests"][0]["transcript"]
+    Blob.objects.filter(digest=digest).update(state="held")
+    made = soup(client.get(address(*map(of, talks), what="transcript")))
+    assert "is held back until a curator decides" in made.get_text()
+    assert "Fix 1" in made.get_text()
+    assert all("none" in row.select_one(".talk-cell")["class"] for row in made.select(".is-b"))
