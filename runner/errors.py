@@ -51,6 +51,17 @@ class RunInterrupted(RunnerError):
     """A run that had to stop before its end; what it has is whole, and it can go on."""
 
 
+class AgentChanged(RunInterrupted):
+    """An agent that answers with another version than its run began with: more trials would measure something else."""
+
+    def __init__(self, agent: str, was: str, now: str) -> None:
+        self.agent, self.was, self.now = agent, was, now
+        super().__init__(
+            f"The run was stopped: its agent {agent!r} was version {was} when it began and is {now} now. Put that "
+            "version back and go on with run --resume, or start a new run."
+        )
+
+
 class BundleError(RunnerError):
     """A bundle that is damaged, too large or hostile."""
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from .blobs import BlobStore
 from .definition import Timeouts
-from .errors import DiskFull, RunnerError, is_disk_full
+from .errors import AgentChanged, DiskFull, RunnerError, is_disk_full
 from .faults import fault
-from .forkserver import EXIT, FULL, START_TIMEOUT, ForkServer, FreshProcesses, Launcher
+from .forkserver import CHANGED, EXIT, FULL, START_TIMEOUT, ForkServer, FreshProcesses, Launcher
 from .jobs import TrialJob
 from .journal import MANIFEST, Event, now
 from .manifest import Manifest
@@ -72,7 +72,7 @@ class Watch:
         self.phase, self.guard = "", ""
         self.finished: Event | None = None
         self.killed_for = ""
-        self.full: DiskFull | None = None
+        self.halt: RunnerError | None = None
         self.trouble = ""
         self.began = time.monotonic()
 
@@ -86,8 +86,8 @@ class Watch:
             if isinstance(error, OSError):
                 raise
             self.trouble = str(error)
-        if self.full is not None:
-            raise self.full  # the attempt has no last word: it is lost, and a resume runs the trial again
+        if self.halt is not None:
+            raise self.halt  # the attempt has no last word: it is lost, and a resume runs the trial again
         if self.finished is None:
             yield from self._explained()
             self.finished = self._last_word()
@@ -111,7 +111,9 @@ class Watch:
                 self.began = time.monotonic()  # a server may have had to start first; that is not the trial's time
             self.phase = event["phase"]
         elif kind == FULL:
-            self.full = DiskFull(event["place"])
+            self.halt = DiskFull(event["place"])
+        elif kind == CHANGED:
+            self.halt = AgentChanged(event["agent"], event["was"], event["now"])
         elif kind == "trial.finished":
             self.finished = event
         elif kind != EXIT:
@@ -120,7 +122,7 @@ class Watch:
             yield event
 
     def _reason_to_kill(self) -> str:
-        if self.cancelled or self.full is not None:
+        if self.cancelled or self.halt is not None:
             return "cancelled"
         return "timeout" if time.monotonic() - self.began > self._patience() else ""
 

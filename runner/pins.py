@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import templates
 from .definition import Bench, Command
-from .errors import AgentMissing, BenchError
+from .errors import AgentChanged, AgentMissing, BenchError
 from .load import line_of
 from .manifest import Cell
 from .matrix import agent_of, real_axes
@@ -40,6 +40,20 @@ def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: boo
         pin = {"agent": agent.name, **agent.module.pin(agent.spec, cell.axes, probes[key]), "axes": cell.axes}
         pinned.append(replace(cell, pin=pin, isolation=isolation))
     return Pinned(tuple(pinned), kinds)
+
+
+def check_version(agent: Resolved, axes: Mapping[str, Any], pinned: str) -> Probe | None:
+    """Ask an agent's version again, which costs next to nothing while its files are the same; AgentChanged names both.
+
+    None where the agent is gone: its trials find out by themselves, and say so as their own fault.
+    """
+    try:
+        probe = agent.module.probe(agent.spec, axes)
+    except AgentMissing:
+        return None
+    if pinned and probe.version != pinned:
+        raise AgentChanged(agent.name, pinned, probe.version)
+    return probe
 
 
 def _probe_key(agent: Resolved, axes: Mapping[str, Any]) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ from django.db import close_old_connections, connection
 from django.utils import timezone
 
 from benchsite.jobs.models import Lease
+from runner.errors import AgentChanged
 from runner.executor import LocalExecutor
 from runner.faults import fault
+from runner.forkserver import CHANGED
 from runner.jobs import TrialJob
 from runner.journal import Event, now
 
@@ -56,6 +58,9 @@ class _Wait:
         looks = 0
         while True:
             for event in self.reader.new() if self.reader else ():
+                if event["type"] == CHANGED:
+                    self._end()
+                    raise AgentChanged(event["agent"], event["was"], event["now"])
                 yield event
                 if event["type"] == "trial.finished":
                     self._end()
@@ -138,6 +143,8 @@ def work(run_dir: str, job: dict[str, Any]) -> bool:
     try:
         for event in executor.execute(todo):
             writer.write(event)
+    except AgentChanged as error:
+        writer.write({"type": CHANGED, "agent": error.agent, "was": error.was, "now": error.now})
     finally:
         over.set()
         beat.join()

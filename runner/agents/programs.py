@@ -65,17 +65,22 @@ def _script_interpreter(real: Path) -> str | None:
 
 def ask_version(argv: Sequence[str], env: Mapping[str, str] | None = None) -> str:
     """Run a version command in a home of its own and give the number in what it prints, or else its last line."""
-    return _ask_version(tuple(argv), tuple(sorted((env or {}).items())), _stamp(argv[0]))
+    return _ask_version(tuple(argv), tuple(sorted((env or {}).items())), _stamp(argv))
 
 
-def _stamp(program: str) -> int:
-    """Changes when the program does: a version may be remembered only as long as its file stays the same."""
-    found = shutil.which(program)
-    return Path(found).stat().st_mtime_ns if found else 0
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+def _stamp(argv: Sequence[str]) -> Stamp:
+    """Changes when a file of the command does: a version may be remembered only as long as they all stay the same."""
+    found = [Path(path) for path in (shutil.which(argv[0]), *argv[1:]) if path and os.path.isfile(path)]  # noqa: PTH113
+    prefix = found[0].parent.parent if found else Path()
+    packages = prefix.glob("lib/python*/site-packages") if (prefix / "pyvenv.cfg").is_file() else ()
+    return tuple((s.st_mtime_ns, s.st_size, s.st_ino) for s in (path.stat() for path in (*found, *packages)))
 
 
 @lru_cache(maxsize=64)
-def _ask_version(argv: tuple[str, ...], env: tuple[tuple[str, str], ...], stamp: int) -> str:
+def _ask_version(argv: tuple[str, ...], env: tuple[tuple[str, str], ...], stamp: Stamp) -> str:
     with tempfile.TemporaryDirectory(prefix="benchsite-version-") as home:
         surroundings = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "LANG": "C.UTF-8", **dict(env)}
         try:

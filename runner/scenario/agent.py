@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.agents.base import Ask, Invocation, Reading
-from runner.errors import AgentMissing, BenchError, RunnerError
+from runner.errors import AgentChanged, AgentMissing, BenchError, RunnerError
+from runner.pins import check_version
 from runner.redaction import secret_pairs
 from runner.replay import Usage
 from runner.transcript import Step, write_steps
@@ -54,6 +55,7 @@ class AgentHandle:
         done = self._run(ask, stdout, stderr, trial.remaining(limit))
         for said in (stdout, stderr):  # before anything is cut short: half a secret would not be known again
             trial.redactor.long.clean_file(said)
+        self._check_version()
         frozen = stage.freeze()
         reading = self._read(ask, stdout, stderr, done)
         self._journal(ask, reading, done, stdout, stderr, frozen)
@@ -113,6 +115,15 @@ class AgentHandle:
             raise self._trial.fail("scenario", f"The agent {self.name!r} cannot be asked: {error}") from error
         except (RunnerError, OSError) as error:
             raise self._trial.fail("environment", f"The environment failed: {error}") from error
+
+    def _check_version(self) -> None:
+        """An update while the agent worked: nobody can say which version did the work."""
+        trial = self._trial
+        pin = trial.setting.manifest.cells[trial.setting.planned.cell].pin
+        try:
+            check_version(self._resolved, trial.axes, pin.get("version", ""))
+        except AgentChanged as error:
+            raise trial.stop(error) from error
 
     def _read(self, ask: Ask, stdout: Path, stderr: Path, done: Done) -> Reading:
         """An adapter that trips over its agent's output says so of that output; it must not end the runner's way."""

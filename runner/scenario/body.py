@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from _pytest.runner import runtestprotocol
 
-from runner.errors import RunnerError, is_disk_full
+from runner.errors import AgentChanged, RunnerError, is_disk_full
 from runner.jobs import TrialJob
 from runner.worlds.places import Place, make_place, worlds_root
 
@@ -134,6 +134,8 @@ def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
 def _subject(warm: Warm, trial: LiveTrial, cell: int) -> Subject:
     try:
         return warm.subject(cell)
+    except AgentChanged as error:
+        raise trial.stop(error) from error
     except (RunnerError, OSError) as error:
         raise trial.fail("boot", str(error)) from error
 

@@ -14,7 +14,7 @@ from _pytest.outcomes import Skipped
 
 from runner.blobs import BlobStore
 from runner.definition import Bench
-from runner.errors import is_disk_full
+from runner.errors import AgentChanged, is_disk_full
 from runner.manifest import Manifest, PlannedTrial
 from runner.redaction import Redactor
 from runner.schema import MeasureSpec
@@ -167,6 +167,11 @@ class LiveTrial:
         """A full disk is nobody's fault in here: the runner is told, which ends this process and stops the run."""
         if is_disk_full(error):
             self._emit("full", place=str(self.setting.scratch.parent))
+
+    def stop(self, changed: AgentChanged) -> TrialFault:
+        """The run cannot go on and this trial has no end: the runner is told, which ends this process."""
+        self._emit("changed", agent=changed.agent, was=changed.was, now=changed.now)
+        return TrialFault("boot", str(changed))
 
     def raised(self, error: BaseException, when: str = "call") -> None:
         """Take an exception that left the scenario, and decide what it makes of the trial."""

@@ -16,12 +16,13 @@ from runner.define import parse_money
 from runner.definition import Bench, Capture
 from runner.environments import choose
 from runner.environments.base import Environment, Needs
-from runner.errors import AgentMissing, RunnerError
+from runner.errors import RunnerError
 from runner.expected import Expected
 from runner.journal import MANIFEST
 from runner.load import load_bench
 from runner.manifest import Manifest
 from runner.matrix import agent_of, real_axes
+from runner.pins import check_version
 from runner.prepare import with_agents
 from runner.recorded import Recorded
 from runner.redaction import Redactor, pairs_of_cell
@@ -107,27 +108,28 @@ class Warm:
         return self.redactors[cell]
 
     def subject(self, cell: int) -> Subject:
-        """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again."""
-        if cell not in self.subjects:
+        """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again.
+
+        Every trial finds out whether its agent still is the one that the run began with."""
+        if cell in self.subjects:
+            self.check_agent(cell)
+        else:
             self.redactor(cell)
             _ = self.expected, self.recorded, self.worlds
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
 
+    def check_agent(self, cell: int) -> None:
+        """Raise AgentChanged where an agent that works in this run has another version now."""
+        subject = self.subjects[cell]
+        if not self.manifest.regraded:
+            check_version(subject.agent, subject.axes, self.manifest.cells[cell].pin.get("version", ""))
+
     def _subject(self, cell: int) -> Subject:
         declared = self.manifest.cells[cell]
         axes = real_axes(self.bench, declared.id)
         agent = resolve(self.bench.agents, agent_of(self.bench, axes))
-        try:
-            probe = None if self.manifest.regraded else agent.module.probe(agent.spec, axes)
-        except AgentMissing:
-            probe = None  # its trials find out by themselves, and say so as their own fault
-        pinned = declared.pin.get("version", "")
-        if probe is not None and pinned and probe.version != pinned:
-            raise RunnerError(
-                f"The agent {agent.name!r} answers with version {probe.version}, the run began with {pinned}; "
-                "put that version back, or start a new run."
-            )
+        probe = None if self.manifest.regraded else check_version(agent, axes, declared.pin.get("version", ""))
         needs = Needs(
             programs=tuple(dict.fromkeys((*(probe.programs if probe else ()), *interpreter()))),
             fixtures=None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -10,12 +11,12 @@ import pytest
 
 from runner.blobs import BlobStore
 from runner.engine import LocalExecutor, TrialJob, drive
-from runner.errors import JournalError
+from runner.errors import AgentChanged, JournalError
 from runner.jobs import trial_seed
 from runner.journal import Event, Journal, read_events
 from runner.prepare import Prepared, prepare
-from runner.replay import Attempt
-from runner.running import begin, run
+from runner.replay import Attempt, read
+from runner.running import begin, resume, run
 from runner.worlds.places import worlds_root
 from tests.runner.scenario.benches import by_cell, write_bench
 from tests.runner.test_hostile_agents import DAEMON, alive
@@ -269,21 +270,41 @@ def test_a_run_has_one_writer(tmp_path: Path) -> None:
         executor.close()
 
 
-def test_a_changed_agent_version_stops_its_trials(tmp_path: Path) -> None:
-    version = tmp_path / "version"
-    version.write_text("tool 1.0\n")
+TOOL = """#!/bin/sh
+if [ "$1" = --version ]; then echo tool 1.0; exit; fi
+if [ -e UPDATE ]; then sed 's/tool 1.0/tool 2.0/' "$0" > "$0.new"; chmod 755 "$0.new"; mv "$0.new" "$0"; fi
+"""
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_a_version_that_changes_during_a_run_stops_it_and_names_both(tmp_path: Path, works: bool) -> None:
+    """The agent updates itself while it works, or between two trials; a trial of both versions is measured anew."""
+    tool, update = tmp_path / "tool", tmp_path / "update"
+    tool.write_text(TOOL.replace("UPDATE", str(update)))
+    tool.chmod(0o755)
     folder = write_bench(
-        tmp_path / "bench", {"one": ONE}, agents=f'{{"tool": Command("true", version="cat {version}")}}'
+        tmp_path / "bench",
+        {"one": ONE},
+        declare="trials=4",
+        agents=f'{{"tool": Command("{tool}", version="{tool} --version")}}',
     )
-    run_dir = begin(prepare(folder))
-    version.write_text("tool 2.0\n")
-    executor = LocalExecutor(run_dir)
-    try:
-        (trial,) = drive(run_dir, executor=executor).trials
-    finally:
-        executor.close()
-    assert trial.state == "run_error"
-    assert "version" in trial.reason
+
+    def listen(event: Event) -> None:
+        if event["type"] == "trial.finished":
+            update.touch()
+            if not works:
+                subprocess.run([tool], check=True)
+
+    with pytest.raises(AgentChanged, match=r"its agent 'tool' was version 1\.0 when it began and is 2\.0 now"):
+        run(folder, workers=1, on_event=listen)
+    (run_dir,) = (folder / ".bench" / "runs").iterdir()
+    result = read(run_dir)
+    assert (result.state, result.counts) == ("interrupted", {"scored": 1, "run_error": 1, "not_run": 2})
+    update.unlink()
+    tool.write_text(TOOL)
+    after = resume(run_dir, workers=1)
+    assert after.counts == {"scored": 4}
+    assert sorted(len(trial.attempts) for trial in after.trials) == [1, 1, 1, 2]
 
 
 def test_editing_the_bench_while_it_runs_changes_nothing(tmp_path: Path) -> None:
