@@ -11,10 +11,13 @@ from django.views.decorators.http import require_safe
 
 from benchsite.readings.compare.grammar import CompareRefused, Of, read
 
-from . import compare_trials
+from . import compare_numbers, compare_trials
 from .conditional import private
 
-PAGES: dict[str, Callable[[HttpRequest, tuple[Of, ...]], HttpResponseBase]] = {"trial": compare_trials.page}
+PAGES: dict[str, Callable[[HttpRequest, tuple[Of, ...]], HttpResponseBase]] = {
+    "trial": compare_trials.page,
+    **dict.fromkeys(compare_numbers.KINDS, compare_numbers.page),
+}
 """By kind; a page raises Http404 for what the reader may not see before it refuses anything in words."""
 
 
@@ -24,8 +27,6 @@ def compare(request: HttpRequest) -> HttpResponseBase:
         asked = read(request.GET.getlist("of"))
         if not asked:
             return _said(request, "", 200)
-        if asked[0].kind not in PAGES:
-            raise CompareRefused(f"Nothing compares a {asked[0].kind} yet.")
         return PAGES[asked[0].kind](request, asked)
     except CompareRefused as error:
         return _said(request, str(error), 400)

@@ -27,7 +27,7 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(("run_table", "run_trials_table"), PRIVATE),
     **dict.fromkeys(("trial", "trial_transcript", "trial_changes", "trial_diff_file", "trial_patch"), PRIVATE),
     **dict.fromkeys(("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file"), PRIVATE),
-    **dict.fromkeys(("artifact", "compare"), PRIVATE),
+    **dict.fromkeys(("artifact", "compare", "compare_table"), PRIVATE),
     "tokens": OWN,
     "token_revoke": (302, 405, 405, 405),
 }
@@ -54,6 +54,7 @@ def address(name: str, run: Run) -> str:
         "trial_artifact": [*of_trial, evidence.name],
         "run_table": [*of_run, "leaderboard", "csv"],
         "run_trials_table": [*of_run, "json"],
+        "compare_table": ["cases", "csv"],
         "token_revoke": [1],
         "docs_page": ["operations"],
     }
@@ -61,6 +62,9 @@ def address(name: str, run: Run) -> str:
     if name == "compare":
         other = run.trials.filter(scenario=trial.scenario).exclude(pk=trial.pk).first()
         return f"{reverse(name)}?of=trial:{run.ulid}/{trial.index}&of=trial:{run.ulid}/{other.index}"
+    if name == "compare_table":
+        cells = [f"of=cell:{run.ulid}/{cell.key10}" for cell in run.cells.all()]
+        return f"{reverse(name, args=args[name])}?{'&'.join(cells)}"
     wants_file = name in ("trial_diff_file", "trial_workspace_file")
     return reverse(name, args=args.get(name, default)) + (file if wants_file else "")
 

@@ -1,0 +1,38 @@
+"""What an address asks besides what is compared. Every state of the page is one of these, and has one address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from benchsite.readings.counts import DEFAULT_POLICY
+
+SHOWS = ("differ", "all", "apart")
+SORTS = ("change", "name")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`want`: a difference one would like to see, in points for a rate, else in the measure's unit; 0: the default."""
+
+    policy: str = DEFAULT_POLICY
+    measure: str = ""
+    show: str = "differ"
+    sort: str = "change"
+    first: int = 1
+    want: float = 0.0
+
+    def pairs(self, **changed: Any) -> list[tuple[str, str]]:
+        """What is not as it is by default, in a fixed order."""
+        asked, plain = replace(self, **changed), Asked()
+        return [
+            (name, f"{value:g}" if isinstance(value, float) else str(value))
+            for name, value in vars(asked).items()
+            if value != getattr(plain, name)
+        ]
+
+    def query(self, of: Iterable[object], **changed: Any) -> str:
+        named = [("of", str(one)) for one in of]
+        return f"?{urlencode([*named, *self.pairs(**changed)], safe=':/')}"

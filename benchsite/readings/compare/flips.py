@@ -1,0 +1,103 @@
+"""For a case that differs: two trials, one of each side, that show the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Min
+
+from benchsite.runs.models import Trial
+
+from .lines import Line
+from .pieces import Piece, Read
+from .sides import Member, Side
+
+Named = tuple[str, int]
+"""Run and index of a trial."""
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Finds the trials only for the lines that are shown: at most one query."""
+
+    sides: Sequence[Side]
+    found: Read
+    subjects: frozenset[int] | None
+
+    def of(self, lines: Sequence[Line]) -> dict[tuple[str, str, int], tuple[Named, Named]]:
+        """Give, by (scenario, case, side), the baseline's trial and the other's."""
+        wanted = {
+            (line.slug, line.case, place): cells
+            for line in lines
+            for place, square in enumerate(line.squares)
+            if square.difference and (cells := self._cells(line, place))
+        }
+        indexes = self._indexes(wanted)
+        made = {}
+        for (slug, case, place), (one, two) in wanted.items():
+            change = next(line for line in lines if (line.slug, line.case) == (slug, case)).squares[place].difference
+            pair = _pick(indexes, one, two, up=bool(change and change > 0))
+            if pair:
+                made[slug, case, place] = pair
+        return made
+
+    def _cells(self, line: Line, place: int) -> tuple[tuple[list[Member], int], tuple[list[Member], int]] | None:
+        """The cells that part most on this case; of a subject, all its runs."""
+        own = [self._pieces(side, line) for side in (0, place)]
+        if not all(own):
+            return None
+        if self.subjects is None:
+            one, two = own[0][0], own[1][0]
+        else:
+            second = {piece.subject: piece for piece in own[1]}
+            both = [(piece, second[piece.subject]) for piece in own[0] if piece.subject in second]
+            if not both:
+                return None
+            one, two = max(both, key=lambda pair: abs(_mean(pair[1]) - _mean(pair[0])))
+        return (self._members(0, one), one.case), (self._members(place, two), two.case)
+
+    def _pieces(self, side: int, line: Line) -> list[Piece]:
+        return [p for p in self.found.pieces[side] if p.key == (line.slug, line.case) and p.counted.n]
+
+    def _members(self, side: int, piece: Piece) -> list[Member]:
+        members = self.sides[side].members
+        return (
+            list(members)
+            if self.sides[side].of.kind == "subject"
+            else [m for m in members if m.subject == piece.subject]
+        )
+
+    def _indexes(self, wanted: Any) -> dict[tuple[int, int, str], int]:
+        """The first scored trial by (cell, case, outcome)."""
+        both = [end for ends in wanted.values() for end in ends]
+        cells = {member.id for members, _ in both for member in members}
+        if not cells:
+            return {}
+        rows = Trial.objects.standing().scored().filter(cell__in=cells, case__in={case for _, case in both})
+        rows = rows.filter(run__in={member.run.pk for members, _ in both for member in members})
+        grouped = rows.values_list("cell_id", "case_id", "outcome").annotate(least=Min("index")).order_by()
+        return {(cell, case, outcome): index for cell, case, outcome, index in grouped}
+
+
+def _mean(piece: Piece) -> float:
+    return piece.counted.sum / piece.counted.n
+
+
+def _pick(
+    indexes: dict[tuple[int, int, str], int], one: tuple[list[Member], int], two: tuple[list[Member], int], *, up: bool
+) -> tuple[Named, Named] | None:
+    """A solved and an unsolved trial, whichever side has which; of other measures, the first scored ones."""
+    first = _find(indexes, *one, "unsolved" if up else "solved")
+    second = _find(indexes, *two, "solved" if up else "unsolved")
+    return (first, second) if first and second else None
+
+
+def _find(indexes: dict[tuple[int, int, str], int], members: list[Member], case: int, outcome: str) -> Named | None:
+    for wanted in (outcome, "measured", "solved", "unsolved"):
+        for member in members:
+            index = indexes.get((member.id, case, wanted))
+            if index is not None:
+                return member.run.ulid, index
+    return None

@@ -1,0 +1,207 @@
+"""Runs, cells or subjects against a baseline: paired figures, the cases that differ, and what parts the sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from benchsite.readings.leaderboard import MeasureFacts
+from benchsite.readings.notices import Notice
+from runner.statistics import (
+    CountingPolicy,
+    Needed,
+    Pair,
+    Paired,
+    Pooled,
+    match,
+    paired,
+    policy_named,
+    pooled,
+    trials_needed,
+)
+from runner.statistics.casefigure import average, case_figure
+from runner.statistics.telling import told, told_needed
+
+from .asked import Asked
+from .cautions import Difference, cautions, differences
+from .flips import Flips
+from .grammar import Of
+from .lines import Line, lines_of
+from .pieces import Piece, Read, read
+from .sides import Side, sides_of
+
+ROWS = 100
+
+
+@dataclass(frozen=True)
+class Three:
+    """Partial data in three figures: over scored trials, with errors as the worst value, and how many counted."""
+
+    scored: Pooled
+    failing: Pooled
+    n: int
+    planned: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """One side. `made`, `needed` and the sentences compare it with the baseline; the baseline itself has none."""
+
+    side: Side
+    three: Three
+    cost: float | None
+    seconds: float | None
+    made: Paired | None = None
+    sentence: str = ""
+    needs: Needed | None = None
+    needs_words: str = ""
+
+
+@dataclass(frozen=True)
+class NumbersPage:
+    asked: Asked
+    kind: str
+    policy: CountingPolicy
+    measures: tuple[MeasureFacts, ...]
+    measure: MeasureFacts | None
+    columns: tuple[Column, ...]
+    differences: tuple[Difference, ...]
+    notices: tuple[Notice, ...]
+    every: tuple[Line, ...]
+    """All cases in the asked order; `lines` are those the page shows."""
+    flips: Flips
+
+    @property
+    def of(self) -> tuple[Of, ...]:
+        return tuple(column.side.of for column in self.columns)
+
+    @property
+    def bench(self) -> Any:
+        return self.columns[0].side.run.bench
+
+    @cached_property
+    def chosen(self) -> tuple[Line, ...]:
+        if self.asked.show == "all":
+            return self.every
+        if self.asked.show == "apart":
+            return tuple(line for line in self.every if line.apart)
+        return tuple(line for line in self.every if line.differs)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return self.chosen[self.asked.first - 1 : self.asked.first - 1 + ROWS]
+
+    @property
+    def paired(self) -> bool:
+        """Whether any two sides have a case in common."""
+        return any(column.made and column.made.difference is not None for column in self.columns)
+
+    @property
+    def last(self) -> int:
+        return self.asked.first - 1 + len(self.lines)
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether any scenario has cases of its own."""
+        return any(line.case for line in self.every)
+
+    @property
+    def next(self) -> int | None:
+        after = self.asked.first + ROWS
+        return after if after <= len(self.chosen) else None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
+            "differ": sum(line.differs for line in self.every),
+            "all": len(self.every),
+            "apart": sum(line.apart for line in self.every),
+        }
+
+
+def numbers(user: Any, of: Sequence[Of], asked: Asked) -> NumbersPage | None:
+    """Compare what an address names; None where the reader does not see all of it."""
+    sides = sides_of(user, of)
+    return compare_sides(sides, asked) if sides else None
+
+
+def compare_sides(sides: Sequence[Side], asked: Asked) -> NumbersPage:
+    found = read(sides, asked.measure)
+    measure, subjects = found.measure, _shared(sides)
+    pairs = _pairs(sides, found, asked.policy, subjects) if measure else []
+    parts = differences(sides)
+    shown = frozenset(subjects or ())
+    columns = tuple(_column(sides, place, found, asked, pairs, shown) for place in range(len(sides)))
+    every = lines_of(found, pairs, measure, asked.sort) if measure else ()
+    return NumbersPage(
+        asked=asked,
+        kind=sides[0].of.kind,
+        policy=policy_named(asked.policy),
+        measures=found.measures,
+        measure=measure,
+        columns=columns,
+        differences=parts,
+        notices=cautions(sides, parts, subjects is not None),
+        every=every,
+        flips=Flips(sides, found, subjects),
+    )
+
+
+def _shared(sides: Sequence[Side]) -> frozenset[int] | None:
+    """The subjects that all runs have; None where nothing is matched by subject."""
+    if sides[0].of.kind != "run":
+        return None
+    return frozenset.intersection(*(frozenset(m.subject for m in side.members) for side in sides)) or None
+
+
+def _pairs(sides: Sequence[Side], found: Read, policy: str, subjects: frozenset[int] | None) -> list[list[Pair]]:
+    base = found.parts(0, policy)
+    return [match(base, found.parts(place, policy), subjects) for place in range(1, len(sides))]
+
+
+def _column(
+    sides: Sequence[Side], place: int, found: Read, asked: Asked, pairs: Sequence[Sequence[Pair]], shown: frozenset[int]
+) -> Column:
+    pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
+    three = _three(pieces, found.measure)
+    spent = [[one for one in (getattr(p, name) for p in pieces) if one is not None] for name in ("cost", "seconds")]
+    cost, seconds = (sum(known) if known else None for known in spent)
+    if not place or found.measure is None:
+        return Column(sides[place], three, cost, seconds)
+    measure, mine = found.measure, pairs[place - 1]
+    made = paired(mine, measure.objective)
+    needs = trials_needed(mine, measure.objective, _wanted(measure, made, asked.want))
+    return Column(
+        sides[place], three, cost, seconds, made,
+        told(sides[0].title, sides[place].title, measure.name, made,
+             rate=measure.rate, unit=measure.unit, objective=measure.objective),
+        needs, told_needed(needs, made.unit, rate=measure.rate, of=measure.unit),
+    )  # fmt: skip
+
+
+def _wanted(measure: MeasureFacts, made: Paired, asked: float) -> float:
+    """What the reader asks about (points of a rate); else 5 points, or a tenth of the baseline's figure."""
+    if measure.rate:
+        return (asked or 5) / 100
+    return asked or abs(made.base or 0.0) / 10
+
+
+def _three(pieces: Sequence[Piece], measure: MeasureFacts | None) -> Three:
+    planned = sum(piece.planned for piece in pieces)
+    nothing = Pooled(None, None, None, 0, "scenarios")
+    if measure is None:
+        return Three(nothing, nothing, 0, planned)
+    scored, failing = (_pooled(pieces, measure, policy_named(name)) for name in ("scored/1", "errors-fail/1"))
+    return Three(scored, failing, sum(piece.counted.n for piece in pieces), planned)
+
+
+def _pooled(pieces: Sequence[Piece], measure: MeasureFacts, rule: CountingPolicy) -> Pooled:
+    """Pool a side over its own cases: each case is the mean of its cells."""
+    cases: dict[tuple[str, str], list[Any]] = {}
+    for piece in pieces:
+        if figure := case_figure(piece.counted, measure.reducer, measure.worst, rule):
+            cases.setdefault(piece.key, []).append(figure)
+    scenarios = [slug for slug, _ in cases]
+    return pooled(scenarios, [average(figures).figure for figures in cases.values()], rate=measure.rate)

@@ -1,0 +1,141 @@
+"""What is compared: runs, cells or subjects of one bench, each made of the cells its figures come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import OuterRef, Subquery
+
+from benchsite.artifacts.models import Blob
+from benchsite.benches.models import Bench, Subject
+from benchsite.readings.subjects import FIRST, axes_of, axis_order
+from benchsite.runs.models import Cell, Run
+
+from .grammar import CompareRefused, Of
+
+RUNS = 20
+"""A subject's figures come from at most so many of its accepted runs, the newest."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A cell that a side's figures come from."""
+
+    id: int
+    run: Run
+    key10: str
+    subject: int
+    axes: dict[str, str]
+    agent_version: str
+    isolation: str
+    pin: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Side:
+    """`runs` are the runs its members are of, the newest first; `title` tells it from the other sides."""
+
+    of: Of
+    title: str
+    members: tuple[Member, ...]
+    runs: tuple[Run, ...]
+
+    @property
+    def run(self) -> Run:
+        return self.runs[0]
+
+
+def sides_of(user: Any, asked: Sequence[Of]) -> tuple[Side, ...] | None:
+    """Find what an address names; None where the reader does not see all of it."""
+    kind = asked[0].kind
+    find = {"run": _of_runs, "cell": _of_cells, "subject": _of_subjects}[kind]
+    found = find(user, [of.id for of in asked])
+    if found is None:
+        return None
+    benches = {str(member.run.bench) for members in found for member in members}
+    if len(benches) > 1:
+        raise CompareRefused(f"Different benches measure different things: {', '.join(sorted(benches))}.")
+    titles = _titles(kind, found)
+    return tuple(
+        Side(of, title, tuple(members), _runs(members)) for of, title, members in zip(asked, titles, found, strict=True)
+    )
+
+
+def _runs(members: Iterable[Member]) -> tuple[Run, ...]:
+    seen = {member.run.pk: member.run for member in members}
+    return tuple(seen[pk] for pk in sorted(seen, reverse=True))
+
+
+def _visible(user: Any, ulids: Iterable[str]) -> dict[str, Run]:
+    state = Subquery(Blob.objects.filter(digest=OuterRef("manifest")).values("state")[:1])
+    runs = Run.objects.visible_to(user).filter(ulid__in=set(ulids)).select_related("bench", "version")
+    return {run.ulid: run for run in runs.annotate(manifest_state=state)}
+
+
+def _of_runs(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
+    runs = _visible(user, ids)
+    if any(id not in runs for id in ids):
+        return None
+    members = _members(runs.values(), Cell.objects.filter(run__in=[run.pk for run in runs.values()]))
+    return [[member for member in members if member.run.ulid == id] for id in ids]
+
+
+def _of_cells(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
+    named = [id.partition("/")[::2] for id in ids]
+    runs = _visible(user, [ulid for ulid, _ in named])
+    cells = Cell.objects.filter(run__in=[run.pk for run in runs.values()], key10__in=[key10 for _, key10 in named])
+    found = {(member.run.ulid, member.key10): member for member in _members(runs.values(), cells)}
+    if any(name not in found for name in named):
+        return None
+    return [[found[name]] for name in named]
+
+
+def _of_subjects(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
+    subjects = [_subject(user, id) for id in ids]
+    if any(subject is None for subject in subjects):
+        return None
+    keys = [subject.pk for subject in subjects if subject]
+    visible = Run.objects.visible_to(user).counted().filter(cells__subject__in=keys).distinct()
+    runs = {run.ulid: run for run in visible.select_related("bench", "version").order_by("-id")[: RUNS * len(keys)]}
+    cells = Cell.objects.filter(run__in=[run.pk for run in runs.values()], subject__in=keys)
+    members = sorted(_members(runs.values(), cells), key=lambda member: -member.run.pk)
+    found = [[member for member in members if member.subject == key][:RUNS] for key in keys]
+    return found if all(found) else None
+
+
+def _subject(user: Any, id: str) -> Subject | None:
+    owner, name, start = [*id.split("/"), "", "", ""][:3]
+    if len(start) < 10:
+        return None
+    benches = Bench.objects.visible_to(user).filter(owner=owner, name=name)
+    return Subject.objects.filter(bench__in=benches, hash__startswith=start).first()
+
+
+def _members(runs: Iterable[Run], cells: Any) -> list[Member]:
+    by_id = {run.pk: run for run in runs}
+    return [
+        Member(
+            cell.pk, by_id[cell.run_id], cell.key10, cell.subject_id, cell.subject.axes, cell.agent_version,
+            cell.isolation, cell.pin if isinstance(cell.pin, dict) else {},
+        )
+        for cell in cells.select_related("subject").order_by("run_id", "ordinal")
+    ]  # fmt: skip
+
+
+def _titles(kind: str, found: Sequence[Sequence[Member]]) -> list[str]:
+    if kind == "run":
+        return [f"Run {members[0].run.label}" for members in found]
+    varying = [name for name, _ in axes_of([members[0].axes for members in found]).varying]
+    names = [subject_title(members[0].axes, varying) for members in found]
+    labels = {members[0].run.label for members in found}
+    if kind == "subject" or (len(labels) == 1 and len(set(names)) == len(names)):
+        return names
+    return [f"{name}, run {members[0].run.label}" for name, members in zip(names, found, strict=True)]
+
+
+def subject_title(axes: dict[str, str], varying: Sequence[str] = ()) -> str:
+    """Name a subject by the axes that vary; where none does, by its agent and model, else by all it has."""
+    names = list(varying) or [name for name in FIRST if name in axes] or sorted(axes, key=axis_order)
+    return " · ".join(axes[name] for name in names if name in axes) or "default"

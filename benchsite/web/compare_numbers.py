@@ -1,0 +1,177 @@
+"""Runs, cells or subjects against a baseline; one alone is offered what it can be compared with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from benchsite.readings.compare.asked import SHOWS, SORTS, Asked
+from benchsite.readings.compare.grammar import CompareRefused, Of, read
+from benchsite.readings.compare.numbers import Column, NumbersPage, compare_sides
+from benchsite.readings.compare.others import others
+from benchsite.readings.compare.sheets import SHEETS
+from benchsite.readings.compare.sides import Side, sides_of
+from runner.statistics import POLICIES
+from runner.statistics.telling import chance, signed, span
+
+from . import asked as asking
+from . import links, marks, twins
+from .access import found
+from .conditional import page as conditional
+
+KINDS = ("run", "cell", "subject")
+
+
+def page(request: HttpRequest, of: tuple[Of, ...]) -> HttpResponseBase:
+    sides = found(sides_of(request.user, of))
+    if len(sides) == 1:
+        return conditional(request, _revision(sides), "compare/choose.html", lambda: _choice(request, sides[0]))
+    question = _asked(request)
+    revision = _revision(sides)
+    return conditional(request, revision, "compare/numbers.html", lambda: _context(compare_sides(sides, question)))
+
+
+@require_safe
+def table(request: HttpRequest, table: str, kind: str) -> HttpResponse:
+    """The twins of the page's tables."""
+    try:
+        of = read(request.GET.getlist("of"))
+        if len(of) < 2 or of[0].kind not in KINDS:
+            raise Http404
+        sides = found(sides_of(request.user, of))
+    except CompareRefused as error:
+        raise Http404 from error
+    sheet, question = twins.named(SHEETS, table), _asked(request)
+    return twins.twin(request, _revision(sides), lambda: sheet(compare_sides(sides, question)), kind)
+
+
+def _asked(request: HttpRequest) -> Asked:
+    return Asked(
+        policy=asking.policy(request),
+        measure=request.GET.get("measure", ""),
+        show=asking.choice(request.GET, "show", SHOWS, "differ"),
+        sort=asking.choice(request.GET, "sort", SORTS, "change"),
+        first=max(1, asking.whole(request, "first", 1)),
+        want=_positive(request.GET.get("want", "")),
+    )
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text or 0)
+    except ValueError as error:
+        raise Http404("want is no number") from error
+    if not math.isfinite(value) or value < 0:
+        raise Http404("want is no difference")
+    return value
+
+
+def _revision(sides: tuple[Side, ...]) -> str:
+    return " ".join(f"{run.ulid}:{run.revision}" for side in sides for run in side.runs)
+
+
+def _context(made: NumbersPage) -> dict[str, Any]:
+    of, asked, scale = list(made.of), made.asked, _scale(made.columns)
+    rate = bool(made.measure and made.measure.rate)
+
+    def turned(place: int) -> str:
+        return asked.query([of[place], *of[:place], *of[place + 1 :]], first=1)
+
+    columns = [
+        {
+            "it": column,
+            "href": _side_url(column.side),
+            **_told(column, rate=rate),
+            "plot": _plot(column, scale),
+            "baseline": turned(place) if place else "",
+            "without": asked.query([*of[:place], *of[place + 1 :]], first=1) if len(of) > 2 else "",
+        }
+        for place, column in enumerate(made.columns)
+    ]
+    return {
+        "page": made,
+        "crumbs": links.crumbs_of_bench(made.bench, ("Compare", None)),
+        "columns": columns,
+        "axis": _axis(scale, rate=rate),
+        "rows": _rows(made),
+        "policies": [asked.query(of, policy=name) for name in POLICIES],
+        "measures": [(measure, asked.query(of, measure=measure.key, want=0.0, first=1)) for measure in made.measures],
+        "shows": [(name, WORDS[name], made.counts[name], asked.query(of, show=name, first=1)) for name in SHOWS],
+        "sorts": [(name, asked.query(of, sort=name, first=1)) for name in SORTS],
+        "next": asked.query(of, first=made.next) if made.next else "",
+        "hidden": [*(("of", str(one)) for one in of), *asked.pairs(want=0.0, first=1)],
+        "query": asked.query(of, first=1),
+        "add": f"?of={of[0]}",
+    }
+
+
+def _told(column: Column, *, rate: bool) -> dict[str, str]:
+    made = column.made
+    if made is None or made.difference is None:
+        return {}
+    return {
+        "difference": signed(made.difference, rate=rate).removesuffix(" points"),
+        "span": span(made.lo, made.hi, rate=rate),
+        "p": chance(made.p_permutation),
+        "p_sign": chance(made.p_sign),
+    }
+
+
+def _scale(columns: Sequence[Column]) -> tuple[float, float]:
+    """All differences on one scale around 0, intervals included."""
+    known = [end for c in columns if c.made for end in (c.made.difference, c.made.lo, c.made.hi) if end is not None]
+    most = max((abs(end) for end in known), default=0.0) or 1.0
+    return (-most, most)
+
+
+def _plot(column: Column, scale: tuple[float, float]) -> str:
+    made = column.made
+    if made is None or made.difference is None:
+        return ""
+    return marks.whisker(made.difference, made.lo, made.hi, scale, hollow=made.lo is None, name=column.sentence)
+
+
+def _axis(scale: tuple[float, float], *, rate: bool) -> str:
+    ends = [signed(end, rate=rate).removesuffix(" points") for end in scale]
+    return marks.axis((ends[0], "0", ends[1]))
+
+
+WORDS = {"differ": "that differ", "all": "all", "apart": "not comparable"}
+
+
+def _rows(made: NumbersPage) -> list[dict[str, Any]]:
+    flips = made.flips.of(made.lines)
+    rows = []
+    for line in made.lines:
+        squares = []
+        for place, square in enumerate(line.squares):
+            pair = flips.get((line.slug, line.case, place))
+            squares.append((square, links.compare_trials(*pair) if pair else ""))
+        rows.append({"line": line, "href": _scenario_url(made, line.slug), "squares": squares})
+    return rows
+
+
+def _scenario_url(made: NumbersPage, slug: str) -> str:
+    if made.kind == "subject":
+        return reverse("bench_scenario", args=[made.bench.owner, made.bench.name, slug])
+    return reverse("run_scenario", args=[made.columns[0].side.run.ulid, slug])
+
+
+def _side_url(side: Side) -> str:
+    if side.of.kind == "run":
+        return reverse("run", args=[side.run.ulid])
+    if side.of.kind == "cell":
+        return reverse("run_cell", args=[side.run.ulid, side.members[0].key10])
+    return reverse("bench", args=[side.run.bench.owner, side.run.bench.name])
+
+
+def _choice(request: HttpRequest, side: Side) -> dict[str, Any]:
+    offered = [(one, Asked().query([side.of, one.of])) for one in others(request.user, side)]
+    crumbs = links.crumbs_of_bench(side.run.bench, ("Compare", None))
+    return {"side": side, "href": _side_url(side), "offered": offered, "crumbs": crumbs}
