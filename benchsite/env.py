@@ -164,6 +164,13 @@ VARIABLES: dict[str, Variable] = _table(
     Variable("BENCHSITE_BIND", str, "127.0.0.1:8000", "HOST:PORT or unix:PATH", "Where gunicorn listens."),
     Variable("BENCHSITE_WORKERS", whole(1, 256), "2", "a number from 1 to 256", "Processes of gunicorn."),
     Variable("BENCHSITE_THREADS", whole(1, 256), "4", "a number from 1 to 256", "Threads a process of gunicorn."),
+    Variable(
+        "BENCHSITE_WORLD",
+        choice("auto", "copy", "overlay"),
+        "auto",
+        "auto, copy or overlay",
+        "How trials get their worlds (read by the runner).",
+    ),
     Variable("BENCHSITE_WORLDS", str, "", "a path", "Where live worlds lie while trials run (read by the runner)."),
 )
 

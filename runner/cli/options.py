@@ -38,6 +38,10 @@ def with_plan(parser: ArgumentParser) -> None:
     with_environment(parser)
     parser.add_argument("--evaluation", choices=("none", "reuse", "fresh"), help="evaluation mode of every scenario")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of order and trials (default: drawn and recorded)")
+    parser.add_argument(
+        "--world", choices=("auto", "copy", "overlay"),
+        help="how trials get their worlds (default: BENCHSITE_WORLD, or auto: a large one is an overlay if it can be)",
+    )  # fmt: skip
 
 
 def with_environment(parser: ArgumentParser) -> None:

@@ -19,6 +19,7 @@ def command(options: Namespace) -> int:
         environment=options.environment,
         evaluation=options.evaluation,
         seed=options.seed,
+        world=options.world,
     )
     if options.json:
         manifest = prepared.manifest.to_json()
@@ -33,6 +34,7 @@ def _show(prepared: Prepared) -> None:
     out.print(text(f"{manifest.bench} {manifest.version}"))
     out.print(text(size_line(manifest)))
     out.print(text(f"environment  {prepared.environment}, isolation {manifest.isolation}"))
+    out.print(text(f"world        {manifest.host.get('world', 'copy')}"))
     out.print(text(f"definition   {manifest.definition[:16]}"))
     for scenario in manifest.scenarios:
         cases = f"  {len(scenario.cases)} cases" if len(scenario.cases) > 1 else ""

@@ -60,6 +60,7 @@ def _plan(options: Namespace) -> dict[str, Any]:
         "environment": options.environment,
         "evaluation": options.evaluation,
         "seed": options.seed,
+        "world": options.world,
         "tags": options.tag,
         "select": Selection(tuple(options.scenario), tuple(options.cell), failed_trials(failed) if failed else None),
     }
@@ -83,7 +84,7 @@ def _resume(options: Namespace) -> tuple[RunResult, Path]:
     """Go on with a run as it was planned; options that would plan another one are refused, not ignored."""
     from runner.running import resume
 
-    for name in ("trials", "environment", "seed", "evaluation", "scenario", "cell", "only_failed", "tag"):
+    for name in ("trials", "environment", "seed", "world", "evaluation", "scenario", "cell", "only_failed", "tag"):
         if getattr(options, name) not in (None, []):
             written = name.replace("_", "-")
             raise RunnerError(f"--{written} cannot change a run that was begun; leave it out, or start a new run.")
