@@ -216,7 +216,7 @@ class Drive:
         attempt = self._attempt(todo, worker)
         while self._again(attempt, todo):
             self.tell("trial.retried", trial=todo.index, attempt=todo.attempt, code=attempt.fault)
-            todo = Pending(todo.index, todo.attempt + 1, todo.retried + 1)
+            todo = todo.after(attempt)
             if attempt.fault == "provider":
                 self.cancel.wait(min(30.0, 0.5 * 2**todo.retried))
             attempt = self._attempt(todo, worker)
@@ -238,7 +238,8 @@ class Drive:
         return not over and may_retry(attempt.fault, todo.retried, retries_of(self.manifest))
 
     def _attempt(self, todo: Pending, worker: int) -> Attempt:
-        job = TrialJob(self.run_dir, todo.index, todo.attempt, trial_seed(self.manifest, todo.index), worker)
+        seed = trial_seed(self.manifest, todo.index)
+        job = TrialJob(self.run_dir, todo.index, todo.attempt, seed, worker, todo.checkpoint, todo.kept)
         with self._lock:
             unwanted = todo.index in self.cancelled
             if not unwanted:

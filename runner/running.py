@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from .checkpoints import check as check_checkpoints
 from .definition import Bench
 from .dotbench import dot_bench
 from .engine import OnEvent, drive
@@ -23,7 +24,7 @@ from .manifest import PROTOCOL, Manifest
 from .pins import pin_cells
 from .plans import EvaluationRequest
 from .prepare import Prepared, prepare, with_agents
-from .replay import RunResult
+from .replay import RunResult, read
 from .schema_source import extract
 from .sealing import open_sealed, seal
 from .selection import Selection
@@ -90,9 +91,13 @@ def resume(
     cancel: threading.Event | None = None,
     executor: MakeExecutor | None = None,
 ) -> RunResult:
-    """Run what a run is missing; refused when its bench is not the one it began with."""
+    """Run what a run is missing; refused when its bench is not the one it began with.
+
+    A trial that could not be graded is not run again: its evaluation is repeated from the checkpoint it left.
+    """
     folder = Path(run_dir).resolve()
     check_unchanged(folder, Manifest.read(folder / MANIFEST))
+    check_checkpoints(folder, read(folder))
     return drive_run(folder, workers, on_event, cancel, executor, fail_fast=fail_fast)
 
 

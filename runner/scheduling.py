@@ -14,11 +14,19 @@ FIRST = 3
 
 @dataclass(frozen=True)
 class Pending:
-    """A trial to run: the number its next attempt gets, and how many retries it has used."""
+    """A trial to run: the number its next attempt gets, and how many retries it has used. With a checkpoint only its
+    evaluation is repeated."""
 
     index: int
     attempt: int
     retried: int = 0
+    checkpoint: str = ""
+    kept: str = ""
+
+    def after(self, attempt: Attempt) -> Pending:
+        """Give the retry of an attempt that this one led to."""
+        left = _left(attempt) if attempt.checkpoint else (self.checkpoint, self.kept)
+        return Pending(self.index, self.attempt + 1, self.retried + 1, *left)
 
 
 def pending(result: RunResult) -> list[Pending]:
@@ -38,10 +46,13 @@ def may_retry(fault: str | None, used: int, retries: int) -> bool:
 
 
 def _is_pending(trial: Trial, retries: int) -> bool:
-    """A lost trial runs again without costing a retry: nobody but the runner was at fault."""
+    """A lost trial runs again without costing a retry: nobody but the runner was at fault. An evaluation that failed is
+    repeated where it left a checkpoint."""
     if trial.state in ("queued", "running", "not_run", "cancelled"):
         return True
     last = trial.final
+    if trial.state == "eval_error":
+        return last is not None and last.checkpoint is not None
     if trial.state != "run_error" or last is None:
         return False
     return last.fault == "lost" or may_retry(last.fault, _used(trial), retries)
@@ -49,7 +60,14 @@ def _is_pending(trial: Trial, retries: int) -> bool:
 
 def _pending(trial: Trial) -> Pending:
     last = trial.final
-    return Pending(trial.planned.index, last.number + 1 if last else 1, _used(trial))
+    if last is None:
+        return Pending(trial.planned.index, 1)
+    return Pending(trial.planned.index, last.number + 1, _used(trial), *_left(last))
+
+
+def _left(attempt: Attempt) -> tuple[str, str]:
+    """Give the checkpoint an attempt left, and its kept world; nothing where its agent was still at work."""
+    return (attempt.checkpoint or "", attempt.kept.path if attempt.checkpoint and attempt.kept else "")
 
 
 def _used(trial: Trial) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.expected import in_texts, in_world, pieces_of
 from runner.integrity import Finding, Place, about_reads, about_tests, hardcoded, told
+from runner.records import Issue
 from runner.redaction import chunks_of
 from runner.worlds.changes import ChangeSet, Side
 
@@ -45,15 +46,12 @@ def _carry(trial: LiveTrial) -> None:
 
 def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
     record, expected = stage.record(), warm.expected
-    needs = warm.subject(trial.setting.planned.cell).needs
-    roots = stage.roots(needs.programs, (warm.run_dir.parents[2],))
 
     def read(side: Side) -> str | None:
         return _text(trial, side)
 
     yield from about_tests(record, read)
-    for request, steps in trial.heard.items() if trial.work is None else ():
-        yield from about_reads(request, (replace(step, n=n) for n, step in enumerate(steps, 1)), roots)
+    yield from _reads(warm, trial, stage)
     given = [step.text for steps in trial.heard.values() for step in steps if step.role == "user"]
 
     def known(pieces: Sequence[str]) -> set[str]:
@@ -61,6 +59,19 @@ def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
 
     yield from hardcoded(record, read, expected.pieces, pieces_of, expected.copies, known)
     yield from _secrets(trial, record)
+
+
+def reads(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Issue]:
+    """Tell of reaches outside the world as issues, for a checkpoint: where it is taken up, no agent works."""
+    for finding in told(_reads(warm, trial, stage)):
+        yield Issue("warning", "execution", finding.flag, finding.sentence, finding.detail)
+
+
+def _reads(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
+    needs = warm.subject(trial.setting.planned.cell).needs
+    roots = stage.roots(needs.programs, (warm.run_dir.parents[2],))
+    for request, steps in trial.heard.items() if trial.work is None else ():
+        yield from about_reads(request, (replace(step, n=n) for n, step in enumerate(steps, 1)), roots)
 
 
 def _secrets(trial: LiveTrial, record: ChangeSet) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from runner.worlds.places import Place, make_place, worlds_root
 from . import current
 from .agent import AgentHandle
 from .auditing import audit
+from .checkpointing import set_checkpoint, taken_up, work_of
 from .debugging import debugged
 from .evaluation import Evaluation
 from .fresh import open_fresh
@@ -59,7 +60,8 @@ def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     current.enter(trial)
     stage: Stage | None = None
     try:
-        stage = _prepared(warm, trial, place)
+        trial.checkpoint = taken_up(warm, trial, job)
+        stage = _prepared(warm, trial, place, job)
         trial.enter("execution")
         _play(warm, items, trial)
     except TrialFault:
@@ -69,10 +71,10 @@ def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     finally:
         if stage is not None:
             audit(warm, trial, stage)
-        _finish(trial, stage, streams, began)
+        _finish(trial, stage, streams)
 
 
-def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path], began: float) -> None:
+def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path]) -> None:
     verdict = trial.conclude()
     trial.enter("cleanup")
     try:
@@ -86,11 +88,9 @@ def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path], b
     trial.end_phase()
     outcome, headline = trial.outcome() if verdict.state == "scored" else (None, None)
     usage = trial.agent.usage.to_json() if stage is not None and hasattr(trial, "agent") else None
-    # the time of a regraded trial is not the time its agent took, so it has none
-    seconds = None if trial.setting.manifest.regraded else round(time.monotonic() - began, 6)
     trial.emit(
         "trial.finished", state=verdict.state, outcome=outcome, fault=verdict.fault, phase=verdict.phase,
-        reason=verdict.reason, seconds=seconds, flags=trial.flags, usage=usage,
+        reason=verdict.reason, seconds=trial.seconds(), flags=trial.flags, usage=usage,
         headline=headline,
     )  # fmt: skip
 
@@ -111,9 +111,9 @@ def _setting(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
     )
 
 
-def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
+def _prepared(warm: Warm, trial: LiveTrial, place: Place, job: TrialJob) -> Stage:
     """Nothing of the scenario has run yet: what goes wrong here is the machine's, unless the bench's setup raised."""
-    work = warm.recorded.work(trial.setting.planned.index) if warm.recorded else None
+    work = work_of(warm, trial, job)
     if work is not None and (code := work.ended_by):
         raise trial.fail(code, work.attempt.reason)
     try:
@@ -126,8 +126,9 @@ def _prepared(warm: Warm, trial: LiveTrial, place: Place) -> Stage:
     agent = subject.agent
     trial.agent = AgentHandle(trial, stage, agent) if work is None else RecordedAgent(trial, stage, agent, work)
     trial.work = work
-    opener = partial(open_fresh, warm, subject, trial, place.root)
-    trial.evaluation = Evaluation(trial, stage, trial.setting.plan, opener)
+    fresh = partial(open_fresh, warm, subject, trial, place.root)
+    checkpoint = partial(set_checkpoint, warm, trial, stage, job)
+    trial.evaluation = Evaluation(trial, stage, trial.setting.plan, fresh, checkpoint)
     return stage
 
 

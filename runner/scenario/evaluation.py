@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .stage import Stage
     from .stops import TrialFault
 
-OpenFresh = Callable[[tuple[Collected, ...]], "FreshStage"]
+Entries = tuple[Collected, ...]
+OpenFresh = Callable[[Entries], "FreshStage"]
 
 
 class Ground(Protocol):
@@ -92,8 +93,16 @@ class EvaluationEnvironment:
 class Evaluation:
     """Called once, as `with evaluation() as env:`; None in mode none."""
 
-    def __init__(self, trial: LiveTrial, stage: Stage, plan: Mapping[str, Any], open_fresh: OpenFresh) -> None:
+    def __init__(
+        self,
+        trial: LiveTrial,
+        stage: Stage,
+        plan: Mapping[str, Any],
+        open_fresh: OpenFresh,
+        set_checkpoint: Callable[[Entries], str | None],
+    ) -> None:
         self._trial, self._stage, self._plan, self._open_fresh = trial, stage, plan, open_fresh
+        self._set_checkpoint = set_checkpoint
         self.entered = False
         self._artifacts: dict[str, CollectedPath] | None = None
 
@@ -119,20 +128,22 @@ class Evaluation:
             raise RuntimeError("evaluation() can be entered once per trial.")
         self.entered = True
         self._trial.enter("collect")
-        entries = self._collected()
+        entries = self._taken_up() if self._trial.checkpoint else self._collected()
         self._artifacts = shelf(entries, self._trial.setting.blobs)
+        if (checkpoint := self._set_checkpoint(entries)) is not None:
+            self._trial.emit("checkpoint", blob=checkpoint)
         opened = {"none": self._in_none, "reuse": self._in_reuse, "fresh": self._in_fresh}[self.mode]
         with opened(entries) as env:
             yield env
 
     @contextmanager
-    def _in_none(self, entries: tuple[Collected, ...]) -> Iterator[None]:
+    def _in_none(self, entries: Entries) -> Iterator[None]:
         self._stage.close("in evaluation mode none the agent's environment is closed before grading")
         self._trial.enter("evaluation")
         yield None
 
     @contextmanager
-    def _in_reuse(self, entries: tuple[Collected, ...]) -> Iterator[EvaluationEnvironment]:
+    def _in_reuse(self, entries: Entries) -> Iterator[EvaluationEnvironment]:
         try:
             fixtures = self._shown_fixtures()
             self._trial.enter("evaluation")
@@ -141,7 +152,7 @@ class Evaluation:
             self._stage.close("the evaluation has closed the environment")
 
     @contextmanager
-    def _in_fresh(self, entries: tuple[Collected, ...]) -> Iterator[EvaluationEnvironment]:
+    def _in_fresh(self, entries: Entries) -> Iterator[EvaluationEnvironment]:
         self._stage.close("in evaluation mode fresh the agent's environment is closed before grading")
         fresh = self._open_fresh(entries)
         try:
@@ -160,7 +171,7 @@ class Evaluation:
         copy_world(sealed, self._stage.place.root / "fixtures")
         return FIXTURES
 
-    def _collected(self) -> tuple[Collected, ...]:
+    def _collected(self) -> Entries:
         """Run the commands, then carry the paths out. After a command that failed they are carried as evidence."""
         failed = self._failed_command()
         if not self._plan.get("artifacts"):
@@ -175,7 +186,15 @@ class Evaluation:
         self._refuse_half(entries)
         return entries
 
-    def _refuse_half(self, entries: tuple[Collected, ...]) -> None:
+    def _taken_up(self) -> Entries:
+        """An evaluation that is repeated starts from what was collected then; nothing is collected again."""
+        assert self._trial.checkpoint is not None
+        entries = self._trial.checkpoint.collected
+        if entries:
+            self._trial.emit("collected", entries=[entry.to_json() for entry in entries])
+        return entries
+
+    def _refuse_half(self, entries: Entries) -> None:
         for entry in entries:
             if entry.status == "failed":
                 said = f"The declared path {entry.path} could not be carried out: {entry.reason}."

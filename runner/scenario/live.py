@@ -24,6 +24,7 @@ from .stops import GuardFailed, TrialFault, Verdict
 from .values import judge
 
 if TYPE_CHECKING:
+    from runner.checkpoints import Checkpoint
     from runner.recorded import Work
     from runner.transcript import Step
     from runner.worlds.rules import Rules
@@ -64,6 +65,8 @@ class LiveTrial:
     workspace: WorkspaceHandle
     agent: AgentHandle
     evaluation: Evaluation
+    checkpoint: Checkpoint | None = None
+    """What its evaluation goes on from, where that is repeated alone."""
     work: Work | None = None
     """What is graded again, where no agent works."""
 
@@ -71,6 +74,8 @@ class LiveTrial:
         self.setting, self._emit = setting, emit
         self.redactor = redactor or Redactor()
         self.heard: dict[int, Sequence[Step]] = {}
+        self.requests: list[dict[str, Any]] = []
+        self.began = time.monotonic()
         self.measures: dict[str, MeasureSpec] = {measure.key: measure for measure in setting.manifest.measures}
         self.observed: dict[str, Any] = {}
         self._seen: set[str] = set()
@@ -91,7 +96,10 @@ class LiveTrial:
 
     def emit(self, type: str, **fields: Any) -> None:
         where = {"trial": self.setting.planned.index, "attempt": self.setting.attempt}
-        self._emit(type, **where, **self.redactor.event(fields))
+        fields = self.redactor.event(fields)
+        self._emit(type, **where, **fields)
+        if type == "request":
+            self.requests.append(fields)
 
     def enter(self, phase: str) -> None:
         """Start a phase; the time of the one before it is journalled. `at` is for the runner alone, should this
@@ -106,6 +114,13 @@ class LiveTrial:
     def end_phase(self, now: float | None = None) -> None:
         seconds = (time.monotonic() if now is None else now) - self._phase_began
         self.emit("phase", phase=self.phase, seconds=round(seconds, 6))
+
+    def seconds(self) -> float | None:
+        """How long the trial took, with what its checkpoint had taken before. What is regraded takes no agent's time,
+        so it has none."""
+        if self.setting.manifest.regraded:
+            return None
+        return round(time.monotonic() - self.began + (self.checkpoint.seconds if self.checkpoint else 0.0), 6)
 
     def remaining(self, timeout: float) -> float:
         """Cut a timeout to what the trial's wall limit leaves."""
@@ -246,11 +261,12 @@ def _where(error: BaseException, root: Path) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
+ABOVE = ("_pytest", "pluggy", str(Path(__file__).parent))
+
+
 def trace_of(error: BaseException) -> str:
-    """The traceback without pytest's own frames above the scenario."""
+    """The traceback without the frames above the scenario, pytest's own and ours."""
     tb = error.__traceback__
-    while tb is not None and (
-        "_pytest" in tb.tb_frame.f_code.co_filename or "pluggy" in tb.tb_frame.f_code.co_filename
-    ):
+    while tb is not None and any(part in tb.tb_frame.f_code.co_filename for part in ABOVE):
         tb = tb.tb_next
-    return "".join(traceback.format_exception(type(error), error, tb))
+    return "".join(traceback.format_exception(type(error), error, tb or error.__traceback__))
