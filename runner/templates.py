@@ -23,17 +23,19 @@ def _words(template: str) -> tuple[str, ...]:
 
 def placeholders(template: str) -> list[str]:
     """Name what stands in single braces; raises ValueError where braces do not match."""
-    return [name for part in split(template) for _, name, _, _ in Formatter().parse(part) if name is not None]
+    return [name for part in _parts(template) for _, name in part if name is not None]
 
 
 def fill(template: str, values: Mapping[str, str]) -> list[str]:
     """Give the arguments; a value is one piece of one argument whatever characters it holds."""
-    return ["".join(_pieces(part, values)) for part in split(template)]
-
-
-def _pieces(part: str, values: Mapping[str, str]) -> list[str]:
     # no format_map: an axis may be named `env.KEY`, which str.format would read as an attribute
-    return [text + ("" if name is None else values[name]) for text, name, _, _ in Formatter().parse(part)]
+    return ["".join(text + ("" if name is None else values[name]) for text, name in part) for part in _parts(template)]
+
+
+@functools.lru_cache(maxsize=256)
+def _parts(template: str) -> tuple[tuple[tuple[str, str | None], ...], ...]:
+    """Each argument as pairs of text and the placeholder behind it."""
+    return tuple(tuple((text, name) for text, name, _, _ in Formatter().parse(word)) for word in _words(template))
 
 
 def check(where: str, template: str, allowed: Collection[str]) -> None:

@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _pytest.runner import runtestprotocol
-
 from runner.errors import AgentChanged, RunnerError, is_disk_full
 from runner.jobs import TrialJob
 from runner.worlds.places import Place, make_place, worlds_root
@@ -26,6 +24,7 @@ from .evaluation import Evaluation
 from .fresh import open_fresh
 from .live import Emit, LiveTrial, Setting, trace_of
 from .outputs import redacted
+from .playing import play
 from .plugin import Items
 from .preparing import prepare_stage
 from .replaying import RecordedAgent
@@ -142,14 +141,13 @@ def _subject(warm: Warm, trial: LiveTrial, cell: int) -> Subject:
 
 
 def _play(warm: Warm, items: Items, trial: LiveTrial) -> None:
-    """Exceptions reach the trial through the plugin's report hook; pytest's own stop signals come out here."""
     planned = trial.setting.planned
     scenario = warm.manifest.scenarios[planned.scenario]
     key = (scenario.file, scenario.function, scenario.cases[planned.case].key)
     item = items.get(key)
     if item is None:
         raise trial.fail("scenario", f"The case {'::'.join(part for part in key if part)} was not found any more.")
-    runtestprotocol(item, log=False, nextitem=None)
+    play(item, trial)
 
 
 def _redirect(place: Place) -> tuple[Path, Path]:

@@ -9,6 +9,9 @@ from typing import Any
 
 from runner.journal import encode, now
 
+HELD = frozenset({"phase", "changes", "request"})
+"""What the next event follows at once: both are one write, since each wakes the runner on the trials' time."""
+
 
 class EventPipe:
     def __init__(self, descriptor: int) -> None:
@@ -19,10 +22,10 @@ class EventPipe:
     def emit(self, type: str, /, **fields: Any) -> None:
         line = encode({"type": type, "at": now(), **fields})
         with self._lock:
-            if type == "phase":  # the next phase, or the trial's end, is told at once after it: one write for both
-                self._held += line
-                return
             line, self._held = self._held + line, b""
+            if type in HELD:
+                self._held = line
+                return
             while line:
                 line = line[os.write(self.descriptor, line) :]
 

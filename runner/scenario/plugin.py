@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest.outcomes import Skipped
 
 from .collecting import CollectedCase, Complaint
 from .current import current
-from .debugging import debugged, stop_at
 from .reporting import case_of, complaints_of, import_complaint, unnamed_id
 
 if TYPE_CHECKING:
@@ -55,16 +53,10 @@ class Gathered:
         self.serve(self)
         return True
 
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
-        """Take the exception itself, before pytest turns it into text."""
-        if call.excinfo is not None:
-            current("a scenario").raised(call.excinfo.value, str(call.when))
-            if debugged() and not isinstance(call.excinfo.value, Skipped):
-                stop_at(call.excinfo.value)
-
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "scenario(id): pins the scenario's id, whatever its file is called")
+    config.addinivalue_line("markers", "environment(image=, limits=, network=): what its environment is given")
     config.addinivalue_line("markers", "evaluation(mode, artifacts=, collect=, fixtures=): how it is evaluated")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import array
 import contextlib
 import gc
@@ -28,6 +29,7 @@ from runner.worlds.backends import COPY
 from .body import run_trial
 from .collecting import scenario_files
 from .pipe import EventPipe
+from .playing import is_plain
 from .plugin import Gathered, Items
 from .server import run_pytest
 from .warm import Warm
@@ -48,6 +50,7 @@ def take_up(run_dir: Path, channel: socket.socket, gathered: Gathered) -> None:
         os.dup2(log.fileno(), 2)
     become_subreaper()
     Server(channel, Warm.load(run_dir), gathered.items).serve()
+    os._exit(0)  # nothing is left to put away, and the runner waits for this process
 
 
 def once(run_dir: Path, descriptor: int, row: dict[str, Any]) -> int:
@@ -84,7 +87,7 @@ class Server:
     def serve(self) -> None:
         """Serve until the runner closes its end, by intent or by dying; then nothing is left running."""
         for item in self.items.values():
-            _ = item.location  # worked out once, and not by every trial
+            is_plain(item)  # worked out once, and not by every trial
         gc.collect()
         gc.freeze()  # what is warm is never freed, so a child's collector need not touch (and copy) its pages
         poll = select.poll()
@@ -133,8 +136,8 @@ class Server:
     def _become(self, job: TrialJob, pipe: EventPipe, parent: int, lent: Pooled | None) -> NoReturn:
         """In the child: let go of all that is the server's, then be the trial."""
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _signal.set_wakeup_fd(-1)
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # the public module would look for its enums first
             die_with_parent()
             if os.getppid() != parent:
                 os._exit(1)

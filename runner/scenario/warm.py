@@ -28,6 +28,7 @@ from runner.recorded import Recorded
 from runner.redaction import Redactor, pairs_of_cell
 from runner.sealing import Sealed, open_sealed
 from runner.worlds.backends import Copying, Overlay, backend
+from runner.worlds.clock import times_can_be_trusted
 from runner.worlds.places import check_parents, worlds_root
 from runner.worlds.rules import Rules
 from runner.worlds.suite import suite_argv
@@ -142,8 +143,11 @@ class Warm:
 
 def _find_out_early(bench: Bench) -> None:
     """What is looked up once per process: here for all trials. What is wrong they meet again, and tell."""
-    with contextlib.suppress(RunnerError):
-        check_parents(worlds_root())
+    with contextlib.suppress(RunnerError, OSError):
+        root = worlds_root()
+        check_parents(root)
+        root.mkdir(parents=True, exist_ok=True)
+        times_can_be_trusted(root)
     with contextlib.suppress(RunnerError):
         suite_argv(bench.suite, sys.executable)
 

@@ -49,11 +49,15 @@ class Place:
 
 def worlds_root() -> Path:
     """BENCHSITE_WORLDS, or a folder in the user's cache."""
-    chosen = os.environ.get("BENCHSITE_WORLDS")
+    return _root(os.environ.get("BENCHSITE_WORLDS"), os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
+
+
+@functools.lru_cache(maxsize=8)
+def _root(chosen: str | None, cache: str | None, home: str | None) -> Path:
+    """Worked out by a server once, and not by each trial."""
     if chosen:
         return Path(os.path.abspath(chosen))  # noqa: PTH100  resolve() would follow links; the check below does that
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "benchsite" / "worlds"
+    return Path(cache or Path(home or Path.home()) / ".cache") / "benchsite" / "worlds"
 
 
 def make_place(run: str, trial: int, attempt: int) -> Place:
@@ -61,11 +65,13 @@ def make_place(run: str, trial: int, attempt: int) -> Place:
     root = worlds_root()
     check_parents(root)
     place = Place(root / run / f"{trial}-{attempt}")
-    if place.root.is_symlink() or place.root.exists():
-        drop_place(place)
-    place.root.mkdir(parents=True, mode=0o700)
+    try:
+        place.root.mkdir(parents=True, mode=0o700)
+    except FileExistsError:
+        remove_tree(place.root)
+        place.root.mkdir(parents=True, mode=0o700)
     for folder in (place.world, place.home, place.tmp, place.out):
-        folder.mkdir()
+        os.mkdir(folder)  # noqa: PTH102  cheaper than Path's, and there are four in every trial
     return place
 
 
