@@ -151,6 +151,13 @@ def test_subjects_are_pooled_over_their_accepted_runs(two: tuple[Run, Run], page
     assert "meddler" in page("/compare/", **named).h1.find_next("p").get_text()
 
 
+def test_each_page_leads_to_its_comparison(two: tuple[Run, Run], page: Page, client: Client) -> None:
+    cell = two[1].cells.all()[0].key10
+    for address in ("/b/acme/demo/", f"/runs/{two[1].ulid}/", f"/runs/{two[1].ulid}/c/{cell}/"):
+        (link,) = (a for a in page(address).select("main a.btn") if a.get_text(strip=True) == "Compare")
+        assert client.get(str(link["href"])).status_code == 200
+
+
 def test_one_alone_is_offered_what_it_can_be_compared_with(two: tuple[Run, Run], page: Page) -> None:
     soup = page("/compare/", of=[f"run:{two[1].ulid}"])
     (link,) = soup.select("tbody a")
