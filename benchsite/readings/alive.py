@@ -13,7 +13,7 @@ PATIENCE = timedelta(seconds=90)
 """A runner that is there is heard of every few seconds; after this long nobody should wait for it."""
 SILENT = (
     "the runner was stopped, or cannot reach this site. What ended until then is counted; "
-    "`run --resume` goes on with the rest."
+    "benchsite run --resume goes on with the rest."
 )
 
 

@@ -11,7 +11,7 @@ from benchsite.benches.models import Bench, ScenarioVersion, Version
 from benchsite.runs.models import Cell, Run, Slot, Standing
 from runner.errors import RunnerError
 
-from .counts import DEFAULT_POLICY, SLOT_FIELDS, Counts
+from .counts import DEFAULT_POLICY, Counts, read_slots
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import Board, MeasureFacts, board, headline_of, measures_of
@@ -97,8 +97,8 @@ def _cohort(latest: Run, newest: list[Run]) -> list[Run]:
 
 def _slots(runs: list[Run]) -> dict[int, list[SlotFacts]]:
     slots: dict[int, list[SlotFacts]] = defaultdict(list)
-    for run, *row in Slot.objects.filter(run__in=runs).values_list("run_id", *SLOT_FIELDS):
-        slots[run].append(SlotFacts(*row))
+    for slot, (run,) in read_slots(Slot.objects.filter(run__in=runs), "run_id"):
+        slots[run].append(slot)
     return slots
 
 

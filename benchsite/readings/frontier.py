@@ -84,7 +84,9 @@ def _taken(slots: Iterable[Slot], x: str) -> dict[int, list[float]]:
     sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for slot in slots:
         spent = getattr(slot, x)
-        tried = slot.planned - sum(slot.states.get(state, 0) for state in UNDONE)
+        tried = slot.planned
+        if slot.states.get("scored", 0) < tried:
+            tried -= sum(slot.states.get(state, 0) for state in UNDONE)
         if spent is not None and tried > 0:
             held = sums[slot.cell, slot.scenario]
             held[0] += spent

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from runner.statistics import POLICIES, words
+from runner.statistics.objective import target_of
 
 from .counts import DEFAULT_POLICY, Counts
 from .subjects import CellFacts
@@ -44,10 +45,13 @@ class MeasureFacts:
         """Sort key, best first; what is missing comes last."""
         if value is None:
             return float("inf")
-        target = re.fullmatch(r"target\((.+)\)", self.objective)
-        if target:
-            return abs(value - float(target[1]))
+        if self._target is not None:
+            return abs(value - self._target)
         return value if self.objective == "minimize" else -value
+
+    @cached_property
+    def _target(self) -> float | None:
+        return target_of(self.objective)
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ class Board:
     def bounds(self, place: Place) -> str:
         return bounds(place.lo, place.hi, rate=self.measure.rate, places=self._places)
 
-    @property
+    @cached_property
     def _places(self) -> int:
         return decimals(value for place in self.places for value in (place.macro, place.lo, place.hi))
 

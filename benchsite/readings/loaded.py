@@ -17,7 +17,7 @@ from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally
 from runner.errors import RunnerError
 
-from .counts import SLOT_FIELDS, Counts, Slot, read_slots, total
+from .counts import Counts, Slot, read_slots, slots_of, total
 from .leaderboard import MeasureFacts, headline_of, measures_of
 from .matrix import TallyRow, Values
 from .subjects import Axes, CellFacts, cells_of
@@ -110,10 +110,10 @@ class Loaded:
     @cached_property
     def slots(self) -> list[Slot]:
         if not self.with_cases:
-            return read_slots(self.run.slots)
-        rows = list(self.run.slots.order_by("id").values_list(*SLOT_FIELDS, "case__key"))
-        self.case_keys = {row[2]: row[-1] for row in rows}
-        return [Slot(*row[:-1]) for row in rows]
+            return slots_of(self.run.slots)
+        pairs = list(read_slots(self.run.slots, "case__key"))
+        self.case_keys = {slot.case: more[0] for slot, more in pairs}
+        return [slot for slot, _ in pairs]
 
     @cached_property
     def by_cell(self) -> dict[int, Counts]:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from .counts import Counts, Slot, total
+from runner.statistics import POLICIES
+
+from .counts import SUBJECT_FAULTS, Counts, Slot, total
 from .leaderboard import MeasureFacts
 from .question import Question
 from .subjects import Axes, CellFacts
@@ -153,6 +155,7 @@ def matrix(
     cells: Sequence[CellFacts],
     scenarios: Mapping[int, tuple[str, str]],
     slots: Sequence[Slot],
+    by_cell: Mapping[int, Counts],
     values: Values | None,
     asked: Question,
     case_keys: Callable[[int], dict[int, str]],
@@ -160,7 +163,7 @@ def matrix(
     """`cells`: those the reader wants, in order. `case_keys` gives a scenario's cases; asked only to unfold one."""
     made = Squares(_grid(slots, cells), cells, asked.policy, values)
     rows = [_row(pk, slug, name, made) for pk, (slug, name) in scenarios.items()]
-    columns, whole = _margins(rows, made)
+    columns = tuple(by_cell.get(cell.id, Counts()) for cell in cells)
     kept = [row for row in rows if row.differs] if asked.differ else rows
     kept.sort(key=_sorting(asked.sort))
     return Matrix(
@@ -169,7 +172,7 @@ def matrix(
         heads=heads(axes, cells),
         rows=tuple(kept[asked.first - 1 : asked.first - 1 + ROWS]),
         columns=columns,
-        all=whole,
+        all=total(columns),
         total_rows=len(kept),
         first=asked.first,
         sort=asked.sort,
@@ -187,15 +190,6 @@ def _grid(slots: Sequence[Slot], cells: Sequence[CellFacts]) -> dict[tuple[int, 
         if slot.cell in wanted:
             grid[slot.scenario, slot.cell].append(slot)
     return grid
-
-
-def _margins(rows: Sequence[Row], made: Squares) -> tuple[tuple[Counts, ...], Counts]:
-    by_cell: dict[int, Counts] = defaultdict(Counts)
-    for (_, cell), slots in made.grid.items():
-        for slot in slots:
-            by_cell[cell].add(slot)
-    columns = tuple(by_cell.get(cell.id, Counts()) for cell in made.cells)
-    return columns, total(columns)
 
 
 def _unfolded(
@@ -229,42 +223,50 @@ def _sorting(sort: str) -> Callable[[Row], Any]:
 
 
 def _row(pk: int, slug: str, name: str, made: Squares) -> Row:
-    policy, values = made.policy, made.values
-    mine = [made.grid.get((pk, cell.id), []) for cell in made.cells]
-    sums = [total(slots) for slots in mine]
-    pairs = zip(mine, sums, strict=True)
-    squares = tuple(_square(slots, counts, policy, values) if slots else None for slots, counts in pairs)
-    seen = [square.value for square in squares if square and square.value is not None]
-    counts = total(sums)
+    mine = [made.grid.get((pk, cell.id), _NO_SLOTS) for cell in made.cells]
+    squares = tuple(square(slots, made.policy, made.values) if slots else None for slots in mine)
+    seen = [one.value for one in squares if one and one.value is not None]
+    counts = total(slot for slots in mine for slot in slots)
     spread = max(seen) - min(seen) if len(seen) > 1 else None
-    value = counts.rate(policy) if values is None else (sum(seen) / len(seen) if seen else None)
+    value = counts.rate(made.policy) if made.values is None else (sum(seen) / len(seen) if seen else None)
     return Row(slug, name, squares, counts, value, spread, max(map(len, mine), default=0))
 
 
+_NO_SLOTS: list[Slot] = []
+
+
 def square(slots: Sequence[Slot], policy: str, values: Values | None) -> Square:
-    return _square(slots, total(slots), policy, values)
+    """Count by hand: a page shows thousands of squares, most of them of one slot."""
+    fails = POLICIES[policy].errors_fail
+    k = n = planned = errors = excluded = 0
+    for slot in slots:
+        states = slot.states
+        solved = states.get("solved", 0)
+        planned += slot.planned
+        k += solved
+        errors += states.get("run_error", 0) + states.get("eval_error", 0)
+        excluded += states.get("excluded", 0)
+        if fails:
+            n += states.get("scored", 0) + sum(slot.faults.get(code, 0) for code in SUBJECT_FAULTS)
+        else:
+            n += solved + states.get("unsolved", 0)
+    if values is not None:
+        return _figure(slots, planned, errors, excluded, values)
+    return Square(k / n if n else None, f"{k}/{n}" if n else NONE, k, n, planned, errors, excluded)
 
 
-def _square(slots: Sequence[Slot], counts: Counts, policy: str, values: Values | None) -> Square:
-    if values is None:
-        n = counts.n(policy)
-        text = f"{counts.k}/{n}" if n else NONE
-        return Square(counts.k / n if n else None, text, counts.k, n, counts.planned, counts.errors, counts.excluded)
-    return _figure(slots, counts, values)
-
-
-def _figure(slots: Sequence[Slot], counts: Counts, values: Values) -> Square:
+def _figure(slots: Sequence[Slot], planned: int, errors: int, excluded: int, values: Values) -> Square:
     cell, cases = slots[0].cell, [slot.case for slot in slots]
     n = values.n(cell, cases)
     if values.measure.type == "category":
         top = values.share(cell, cases)
         text = f"{top[0]} {top[1]}/{n}" if top else NONE
-        return Square(top[1] / n if top and n else None, text, None, n, counts.planned, counts.errors, counts.excluded)
+        return Square(top[1] / n if top and n else None, text, None, n, planned, errors, excluded)
     mean = values.mean(cell, cases)
     if values.measure.rate:
         k = values.sum(cell, cases)
-        return Square(k / n if n else None, ratio(k, n), k, n, counts.planned, counts.errors, counts.excluded)
-    return Square(mean, fixed(mean, values.places), mean, n, counts.planned, counts.errors, counts.excluded)
+        return Square(k / n if n else None, ratio(k, n), k, n, planned, errors, excluded)
+    return Square(mean, fixed(mean, values.places), mean, n, planned, errors, excluded)
 
 
 def heads(axes: Axes, cells: Sequence[CellFacts]) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:

@@ -160,7 +160,15 @@ class _Page:
             return None
         keys = loaded.case_keys
         grid = matrix(
-            measure, loaded.axes, self.cells, loaded.scenarios, loaded.slots, self.values, self.asked, lambda _: keys
+            measure,
+            loaded.axes,
+            self.cells,
+            loaded.scenarios,
+            loaded.slots,
+            loaded.by_cell,
+            self.values,
+            self.asked,
+            lambda _: keys,
         )
         pooled = {place.cell.id: place.macro for place in self.places}
         return replace(grid, sums=tuple(pooled.get(cell.id) for cell in self.cells)) if self.board else grid

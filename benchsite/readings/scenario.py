@@ -14,7 +14,7 @@ from benchsite.runs.models import Observation, Run, Slot, Trial
 from runner.errors import RunnerError
 from runner.faults import FAULTS
 
-from .counts import DEFAULT_POLICY, SLOT_FIELDS, Counts, read_slots, total
+from .counts import DEFAULT_POLICY, Counts, read_slots, slots_of, total
 from .counts import Slot as SlotFacts
 from .leaderboard import MeasureFacts
 from .loaded import Loaded
@@ -80,7 +80,7 @@ def scenario_page(run: Run, slug: str, policy: str = DEFAULT_POLICY, marked: str
     if version is None:
         return None
     pk = version.scenario_id
-    slots = read_slots(run.slots.filter(scenario=pk))
+    slots = slots_of(run.slots.filter(scenario=pk))
     trials = Trial.objects.filter(run=run, scenario=pk)
     source, note = _source(version)
     lines = _lines(loaded, slots, trials, policy)
@@ -224,8 +224,8 @@ def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:
 
 
 def _slots_by_run(runs: list[Run], scenario: Any) -> list[tuple[int, SlotFacts]]:
-    rows = Slot.objects.filter(run__in=runs, scenario=scenario).values_list("run_id", *SLOT_FIELDS)
-    return [(run, SlotFacts(*row)) for run, *row in rows]
+    rows = read_slots(Slot.objects.filter(run__in=runs, scenario=scenario), "run_id")
+    return [(more[0], slot) for slot, more in rows]
 
 
 def _past(run: Run, version: ScenarioVersion, counts: Counts) -> Past:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 FIRST = ("agent", "model")
@@ -24,7 +25,7 @@ class CellFacts:
     stopped: str
     ordinal: int
 
-    @property
+    @cached_property
     def title(self) -> str:
         return " · ".join(value for _, value in self.shown) or self.name
 

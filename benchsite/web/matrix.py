@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from urllib.parse import urlencode
 
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from benchsite.readings.counts import DEFAULT_POLICY, Counts
@@ -144,10 +145,12 @@ def square_html(square: Square | None, key10: str, asked: str, scale: tuple[floa
     if square is None:
         return '<td class="g0" title="not planned">–</td>'
     colour, text, marks = step(square.value, scale, turned=turned), escape(square.text), glyphs(square)
+    missed = square.k is not None and square.k < square.n
+    versus = f'<a class="vs" href="versus?cell={key10}{asked}">≠</a>' if missed else ""
     if not marks:  # most squares: as little markup as there can be
-        return f'<td class="{colour}"><a href="trials?cell={key10}{asked}">{text}</a></td>'
+        return f'<td class="{colour}"><a href="trials?cell={key10}{asked}">{text}</a>{versus}</td>'
     title, glyph = escape(told(square)), f'<span class="glyph" aria-hidden="true">{marks}</span>'
-    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}" title="{title}">{text}</a>{glyph}</td>'
+    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}" title="{title}">{text}</a>{glyph}{versus}</td>'
 
 
 def glyphs(square: Square) -> str:
