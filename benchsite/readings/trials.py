@@ -173,6 +173,15 @@ def trials_page(run: Run, filters: Filters) -> TrialsPage | None:
     )
 
 
+def first_trial(run: Run, filters: Filters) -> int | None:
+    """Give the index of the first trial under the filters: -1 where there is none, None for an odd address."""
+    condition = where(Loaded(run), filters)
+    if condition is None:
+        return None
+    found = Trial.objects.filter(condition, run=run).order_by("index").values_list("index", flat=True).first()
+    return -1 if found is None else int(found)
+
+
 def every_trial(run: Run, filters: Filters) -> Iterator[TrialRow] | None:
     """All trials under the filters, page by page, for the list's twins."""
     loaded = Loaded(run)

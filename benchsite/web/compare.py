@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.compare.grammar import CompareRefused, Of, read
+from benchsite.readings.trials import first_trial
 
-from . import compare_numbers, compare_trials
+from . import asked, compare_numbers, compare_trials, links
+from .access import found, run_for
 from .conditional import private
 
 PAGES: dict[str, Callable[[HttpRequest, tuple[Of, ...]], HttpResponseBase]] = {
@@ -24,12 +27,23 @@ PAGES: dict[str, Callable[[HttpRequest, tuple[Of, ...]], HttpResponseBase]] = {
 @require_safe
 def compare(request: HttpRequest) -> HttpResponseBase:
     try:
-        asked = read(request.GET.getlist("of"))
-        if not asked:
+        named = read(request.GET.getlist("of"))
+        if not named:
             return _said(request, "", 200)
-        return PAGES[asked[0].kind](request, asked)
+        return PAGES[named[0].kind](request, named)
     except CompareRefused as error:
         return _said(request, str(error), 400)
+
+
+@require_safe
+def versus(request: HttpRequest, ulid: str) -> HttpResponseBase:
+    """Lead from a number of a run to its first unsolved trial beside the nearest solved one."""
+    run = run_for(request, ulid)
+    filters = replace(asked.of_trials(request), outcome="unsolved")
+    index = found(first_trial(run, filters))
+    if index < 0:
+        return _said(request, "None of these trials is unsolved, so there is nothing to set beside a solved one.", 400)
+    return private(HttpResponseRedirect(links.compare_trials((ulid, index))))
 
 
 def _said(request: HttpRequest, refused: str, status: int) -> HttpResponse:

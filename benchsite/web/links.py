@@ -33,6 +33,16 @@ def compare_trials(*trials: tuple[str, int], **asked: str) -> str:
     return f"{reverse('compare')}?{urlencode(pairs, safe=':/')}"
 
 
+def unsolved_of(strip: Any) -> list[int]:
+    """Of a strip of marks, the first unsolved trial and the nearest solved one of its case in it, if there is one."""
+    missed = next((mark for mark in strip.marks if mark.status == "unsolved"), None)
+    if missed is None:
+        return []
+    solved = [mark for mark in strip.marks if mark.status == "solved" and mark.case == missed.case]
+    near = min(solved, key=lambda mark: abs(mark.number - missed.number), default=None)
+    return [missed.index, near.index] if near else [missed.index]
+
+
 def crumbs_of_run(run: Any, *more: tuple[str, str | None]) -> list[tuple[str, str | None]]:
     bench = run.bench
     trail: list[tuple[str, str | None]] = [

@@ -168,7 +168,22 @@ def trial_strip(ulid: str, strip: Strip, more: str = "") -> SafeString:
     names = words.listed([f"{many} {word}" for word, many in _tally(strip)], 6)
     rest = format_html('<a class="more" href="{}">+{}</a>', more, strip.more) if strip.more else ""
     hidden = format_html('<span class="visually-hidden">{}</span>', names)
-    return format_html('<span class="strip">{}{}{}</span>', hidden, drawn, rest)
+    return format_html('<span class="strip">{}{}{}{}</span>', hidden, drawn, rest, _versus(ulid, strip))
+
+
+def _versus(ulid: str, strip: Strip) -> SafeString:
+    """Lead from a strip with an unsolved trial to what the nearest solved one did otherwise."""
+    trials = links.unsolved_of(strip)
+    if not trials:
+        return SafeString("")
+    href = links.compare_trials(*((ulid, index) for index in trials), nearest="1" if len(trials) == 2 else "")
+    title = f"What the nearest solved trial did otherwise than trial {trials[0]}"
+    return format_html('<a class="versus" href="{}" title="{}" aria-label="{}">≠</a>', href, title, title)
+
+
+@register.simple_tag
+def compare_url(ulid: str, *indexes: int) -> str:
+    return links.compare_trials(*((ulid, index) for index in indexes))
 
 
 def _tally(strip: Strip) -> list[tuple[str, int]]:

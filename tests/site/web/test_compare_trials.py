@@ -216,3 +216,28 @@ def test_a_transcript_held_back_is_said_beside_the_other(client, talks):
     assert "is held back until a curator decides" in made.get_text()
     assert "Fix 1" in made.get_text()
     assert all("none" in row.select_one(".talk-cell")["class"] for row in made.select(".is-b"))
+
+
+def test_one_click_leads_from_matrix_strip_and_trial_page_to_what_a_solved_trial_did_otherwise(client, tmp_path):
+    run = ingest(make_run(tmp_path, cells=3, scenarios=2, trials=4, fates=False, seed=5), verdict="accepted")
+    unsolved = run.trials.filter(outcome="unsolved").select_related("cell", "scenario").first()
+    here = f"/runs/{run.ulid}/"
+    for page, mark in (
+        ("", "td .vs"),
+        (f"s/{unsolved.scenario.slug}/", ".versus"),
+        (f"c/{unsolved.cell.key10}/", ".versus"),
+    ):
+        for link in soup(client.get(here + page)).select(mark):
+            where = link["href"] if link["href"].startswith("/") else here + link["href"]
+            made = soup(client.get(where, follow=True))
+            chips = [chip.get_text(strip=True) for chip in made.select(".pair-line .chip")]
+            assert chips == ["unsolved", "solved"], (page, where)
+            assert "Nearest" in made.get_text()
+    (link,) = soup(client.get(f"{here}t/{unsolved.index}/")).select(".trial-nav a[title^=What]")
+    assert link["href"] == address(of(run, unsolved.index))
+    siblings = soup(client.get(f"{here}t/{unsolved.index}/")).select(".menu a")
+    assert all(client.get(one["href"]).status_code == 200 for one in siblings)
+    form = soup(client.get(f"{here}trials?scenario={unsolved.scenario.slug}")).select_one("form[action='/compare/']")
+    ticked = [box["value"] for box in form.select("input[name=of]")][:2]
+    assert client.get(address(*ticked)).status_code == 200
+    assert client.get(f"{here}versus?cell=0000000000").status_code == 404
