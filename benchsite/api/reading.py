@@ -33,6 +33,10 @@ class RunOut(Schema):
     verdict: str
     origin: str
     isolation: str
+    regraded: bool
+    """Whether no agent worked here: the run graded again what agents did in an earlier one."""
+    parent: str | None
+    """The run that this one was made from."""
     counts: dict[str, int]
     revision: int
     started_at: datetime | None
@@ -85,6 +89,8 @@ def _run(run: Run) -> RunOut:
         verdict=run.verdict,
         origin=run.origin,
         isolation=run.isolation,
+        regraded=bool(run.regrades),
+        parent=run.parent or None,
         counts=run.counts,
         revision=run.revision,
         started_at=run.started_at,

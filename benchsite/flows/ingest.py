@@ -123,6 +123,8 @@ def _columns(manifest: Manifest, declared: projected.Declared, digest: str, by: 
         "counts": {"planned": len(manifest.rows)},
         "manifest": digest,
         "isolation": clean.text(manifest.isolation, 12),
+        "parent": clean.text(manifest.parent or "", 26),
+        "regrades": clean.text(manifest.regrades or "", 26),
     }
 
 

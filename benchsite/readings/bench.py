@@ -17,6 +17,7 @@ from .home import RunLine, run_lines
 from .leaderboard import Board, MeasureFacts, board, headline_of, measures_of
 from .subjects import Axes, cells_of
 from .words import natural
+from .works import newest_work_first
 
 README_LIMIT = 256 << 10
 RUNS = 50
@@ -55,10 +56,11 @@ def bench_page(bench: Bench, runs: Any, policy: str = DEFAULT_POLICY) -> BenchPa
     newest = list(runs.select_related("version", "by").order_by("-id")[:RUNS])
     for run in newest:
         run.bench = bench
-    latest = _latest(newest, runs)
+    ordered = newest_work_first(newest)
+    latest = _latest(ordered, runs)
     version = latest.version if latest else (newest[0].version if newest else None)
     measures = measures_of(list(version.measures.all())) if version else []
-    cohort = _cohort(latest, newest) if latest else []
+    cohort = _cohort(latest, ordered) if latest else []
     slots = _slots(cohort)
     axes, table = _board(cohort, headline_of(measures), policy, slots)
     readme, note = _readme(version)
@@ -90,7 +92,9 @@ def _latest(newest: list[Run], runs: Any) -> Run | None:
 
 
 def _cohort(latest: Run, newest: list[Run]) -> list[Run]:
-    """Accepted runs that may stand in one table with the latest: the same definition under the same conditions."""
+    """Accepted runs that may stand in one table with the latest: the same definition under the same conditions.
+
+    Of each subject the newest work is shown, so that no trial is counted twice where a run was graded again."""
     same = [run for run in newest if run.verdict == Run.Verdict.ACCEPTED and run.cohort == latest.cohort]
     return same or [latest]
 
@@ -118,7 +122,9 @@ def _board(
 
 def _newest_cells(runs: list[Run]) -> list[Cell]:
     seen: dict[int, Cell] = {}
-    for cell in Cell.objects.filter(run__in=runs).select_related("subject").order_by("-run", "ordinal"):
+    places = {run.pk: place for place, run in enumerate(runs)}
+    cells = Cell.objects.filter(run__in=runs).select_related("subject").order_by("ordinal")
+    for cell in sorted(cells, key=lambda cell: places[cell.run_id]):
         seen.setdefault(cell.subject_id, cell)
     return list(seen.values())
 

@@ -54,7 +54,13 @@ class Asked:
 
 def notices(asked: Asked) -> list[Notice]:
     loaded = asked.loaded
-    found = [*_verdict(loaded, asked.reason), *_stopped(loaded), *_left_out(loaded), *_coverage(loaded, asked.coverage)]
+    found = [
+        *_verdict(loaded, asked.reason),
+        *_regraded(loaded),
+        *_stopped(loaded),
+        *_left_out(loaded),
+        *_coverage(loaded, asked.coverage),
+    ]
     found += [*_flagged(asked.flags), *_versions(loaded.cells), *_changed(loaded), *_far(asked.far)]
     found += [*_thin(loaded, asked.table), *_bounds(loaded)]
     return sorted(found, key=lambda notice: ("danger", "warn", "info").index(notice.level))
@@ -71,6 +77,17 @@ def _verdict(loaded: Loaded, reason: str) -> Iterator[Notice]:
         yield Notice("warn", "The run was interrupted before all its trials ended; it can be resumed.")
     elif run.state == "cancelled":
         yield Notice("warn", "The run was cancelled before all its trials ended.")
+
+
+def _regraded(loaded: Loaded) -> Iterator[Notice]:
+    """Costs and times would be those of the checks; what agents spent stands where they worked, once."""
+    run = loaded.run
+    if run.regrades:
+        label = getattr(run, "parent_label", None)
+        where = f"run {label}" if label is not None else f"run {run.parent}, which is not here"
+        text = f"Regraded: no agent ran. The scenarios as they are now were asked of what agents did in {where}; "
+        text += "what that cost and how long it took stands there."
+        yield Notice("info", text, anchor=f"../{run.parent}/" if label is not None else "#provenance", link="show")
 
 
 def _stopped(loaded: Loaded) -> Iterator[Notice]:

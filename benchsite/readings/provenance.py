@@ -11,7 +11,7 @@ from benchsite.runs.models import Run
 
 @dataclass(frozen=True)
 class Fact:
-    """`kind` tells the page how to show `value`: text, or digest (short, copied whole)."""
+    """`kind` tells the page how to show `value`: text, digest (short, copied whole), copy, or run (a link to it)."""
 
     name: str
     value: str
@@ -50,7 +50,10 @@ def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Seed", str(manifest.get("seed", "")))
     yield Fact("Limits", _limits(manifest.get("limits")))
     yield Fact("Protocol", str(manifest.get("protocol", run.version.protocol)))
-    yield Fact("Parent run", str(manifest.get("parent") or ""), "copy")
+    label = getattr(run, "parent_label", None)  # None where the reader cannot see it, or it is not here
+    yield Fact("Regraded from" if run.regrades else "Parent run", run.parent, "copy" if label is None else "run")
+    if run.regrades != run.parent:
+        yield Fact("Agents worked in", run.regrades, "copy")
 
 
 def _hashes(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:

@@ -51,6 +51,10 @@ class Run(models.Model):
     journal_bytes = models.BigIntegerField(default=0)
     journal_seq = models.BigIntegerField(default=0)
     isolation = models.CharField(max_length=12, default="none")
+    parent = models.CharField(max_length=26, blank=True)
+    """The ULID of the run that this one was made from; that run need not be here."""
+    regrades = models.CharField(max_length=26, blank=True)
+    """The ULID of the run whose agents did the work, where this one only graded it again."""
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True)

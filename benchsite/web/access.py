@@ -24,7 +24,8 @@ def found(thing: T | None) -> T:
 def run_for(request: HttpRequest, ulid: str) -> Run:
     held = Blob.objects.filter(digest=OuterRef("manifest")).values("state")[:1]
     runs = Run.objects.visible_to(request.user).select_related("bench", "version", "by")
-    runs = runs.annotate(manifest_state=Subquery(held))
+    parent = Run.objects.visible_to(request.user).filter(ulid=OuterRef("parent")).values("label")[:1]
+    runs = runs.annotate(manifest_state=Subquery(held), parent_label=Subquery(parent))
     run: Run | None = runs.filter(ulid=ulid).first()
     return found(run)
 

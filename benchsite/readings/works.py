@@ -1,0 +1,12 @@
+"""Whose work a run shows, and how old that is: a run that was graded again is no newer than its agents' work."""
+
+from __future__ import annotations
+
+from benchsite.runs.models import Run
+
+
+def newest_work_first(runs: list[Run]) -> list[Run]:
+    """Order runs by when their agents worked; of two runs with the same work, the one graded last comes first."""
+    graded = {run.regrades for run in runs if run.regrades}
+    known = dict(Run.objects.filter(ulid__in=graded).values_list("ulid", "pk")) if graded else {}
+    return sorted(runs, key=lambda run: (known.get(run.regrades, run.pk), run.pk), reverse=True)
