@@ -29,7 +29,7 @@ def outline(codes: Sequence[Opcode], context: int | None, unified: bool) -> tupl
     for code, rows in placed:
         if code.tag != "equal":
             line: Line = ("R", code.b0 + 1) if code.b1 > code.b0 else ("L", code.a0 + 1)
-            changed.append(Mark(round(100 * at / total, 2), max(0.8, round(100 * rows / total, 2)), code.tag, line))
+            changed.append(Mark(round(100 * at / total, 2), max(0.3, round(100 * rows / total, 2)), code.tag, line))
         at += rows
     return tuple(changed[:: -(-len(changed) // MAP_MARKS) or 1])
 

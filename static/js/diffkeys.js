@@ -32,7 +32,7 @@ function act(root, event) {
     p: () => change(root, -1),
     e: () => (files[Math.max(place, 0)].open = !files[Math.max(place, 0)].open),
     E: () => foldAll(files),
-    v: () => files[Math.max(place, 0)].querySelector("[data-viewed-tick]")?.click(),
+    v: () => files[Math.max(place, 0)].closest(".file-box").querySelector("[data-viewed-tick]")?.click(),
     s: () => other(root, "view"),
     w: () => other(root, "blanks"),
     ".": () => other(root, "context"),
@@ -48,9 +48,13 @@ function foldAll(files) {
   for (const file of files) file.open = open;
 }
 
-// the file under the reader's eyes: the last one that begins above the upper third
+// the file under the reader's eyes: the one they went to while it is in sight, else the last that begins above the
+// upper third
 function current(files) {
   const eye = innerHeight / 3;
+  const chosen = files.indexOf(document.activeElement?.closest(".file"));
+  const top = chosen < 0 ? eye : files[chosen].getBoundingClientRect().top;
+  if (top > -4 && top < eye) return chosen;
   return files.findLastIndex((file) => file.getBoundingClientRect().top < eye);
 }
 

@@ -44,7 +44,7 @@ export async function load(file, when = file.dataset.lazy) {
     const made = await markup(file.dataset.part);
     const fresh = made?.querySelector("details.file");
     if (!fresh) return failed(file);
-    file.replaceWith(fresh);
+    file.closest(".file-box").replaceWith(fresh.closest(".file-box"));
     loaded(fresh);
     return fresh;
   });

@@ -8,17 +8,13 @@ export function bindViewed(sheets) {
   sheets.addEventListener("diff:loaded", () => apply(sheets, seen));
   sheets.addEventListener("change", (event) => {
     if (!event.target.matches("[data-viewed-tick]")) return;
-    const file = event.target.closest(".file");
+    const file = event.target.closest(".file-box").querySelector(".file");
     const key = file.dataset.viewed;
     if (event.target.checked) seen.add(key);
     else seen.delete(key);
     file.open = !event.target.checked;
     keep(seen);
     apply(sheets, seen);
-  });
-  // a label inside a summary would fold the file as well
-  sheets.addEventListener("click", (event) => {
-    if (event.target.closest(".viewed")) event.stopPropagation();
   });
   bindFilter(sheets);
 }
@@ -27,7 +23,7 @@ function apply(sheets, seen) {
   const links = [...sheets.querySelectorAll("[data-file-link]")];
   for (const link of links) link.classList.toggle("seen", seen.has(link.dataset.fileLink));
   for (const file of sheets.querySelectorAll(".file")) {
-    const tick = file.querySelector("[data-viewed-tick]");
+    const tick = file.closest(".file-box").querySelector("[data-viewed-tick]");
     if (tick) tick.checked = seen.has(file.dataset.viewed);
   }
   const count = sheets.querySelector("[data-viewed-count]");

@@ -39,9 +39,11 @@ def test_a_folded_file_opens_by_a_click(page: Page, changes: str) -> None:
     page.goto(changes)
     file = page.locator(".file").filter(has=page.locator(".file-path", has_text="long.txt"))
     expect(file.locator(".diff")).to_have_count(0)
-    page.locator(".diff-files").get_by_text("long.txt").click()
-    expect(file.locator(".file-wait")).to_contain_text("500 changed lines")
+    file.scroll_into_view_if_needed()
+    expect(file.locator(".file-head .tag")).to_have_text("500 changed lines")
     file.locator(".file-path").click()
+    expect(file.locator(".diff tr").first).to_be_visible()
+    file.locator(".file-wait, .diff tr").last.scroll_into_view_if_needed()
     expect(file.locator(".diff tr")).to_have_count(500)
 
 
@@ -49,7 +51,7 @@ def test_a_fold_opens_in_place_and_the_keyboard_stays_there(page: Page, changes:
     page.goto(changes)
     file = page.locator(".file").first
     before = file.locator(".diff tr").count()
-    fold = file.locator("tr.fold a").nth(1)
+    fold = file.locator("tr.fold a:not(.step)").nth(1)
     lines = int(fold.inner_text().split()[0])
     fold.focus()
     page.keyboard.press("Enter")
@@ -81,19 +83,45 @@ def test_keys_walk_files_and_changes_and_can_be_switched_off(page: Page, changes
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
-    dialog.get_by_label("Switch single keys off").check()
     page.keyboard.press("Escape")
     page.keyboard.press("k")
-    assert page.evaluate(focused) == "gen/f01.py"
+    assert page.evaluate(focused) == "gen/f00.py"
+    page.keyboard.press("e")
+    expect(page.locator(".file").nth(1).locator(".diff")).not_to_be_visible()
+    page.keyboard.press("k")
+    page.keyboard.press("n")
+    near = "document.querySelectorAll('.file')[0].querySelectorAll('tr.r')[%d].getBoundingClientRect().top"
+    assert 0 < page.evaluate(near % 0) < 300
+    page.keyboard.press("n")
+    assert 0 < page.evaluate(near % 1) < 300
+    page.keyboard.press("p")
+    assert 0 < page.evaluate(near % 0) < 300
+    page.keyboard.press("v")
+    expect(page.get_by_label("Viewed").first).to_be_checked()
+    page.keyboard.press("t")
+    page.keyboard.type("f1")
+    expect(page.locator(".tree li:visible")).to_have_count(11)
+    page.locator("[data-filter-files]").fill("")
+    page.locator(".file-head").first.focus()
+    for key, query in (("s", "view=unified"), ("w", "space=eol"), (".", "context=10")):
+        page.keyboard.press(key)
+        page.wait_for_url(f"**{query}*")
+    page.keyboard.press("E")
+    expect(page.locator(".file[open]")).to_have_count(0)
+    page.get_by_role("button", name="Keys").click()
+    dialog.get_by_label("Switch single keys off").check()
+    page.keyboard.press("Escape")
+    page.keyboard.press("E")
+    expect(page.locator(".file[open]")).to_have_count(0)
 
 
 def test_a_viewed_file_folds_and_is_remembered(page: Page, changes: str) -> None:
     page.goto(changes)
     file = page.locator(".file").first
-    file.get_by_label("Viewed").check()
+    page.get_by_label("Viewed").first.check()
     expect(file.locator(".diff").first).not_to_be_visible()
     page.reload()
-    expect(page.locator(".file").first.get_by_label("Viewed")).to_be_checked()
+    expect(page.get_by_label("Viewed").first).to_be_checked()
     expect(page.locator("[data-viewed-count]")).to_have_text("1 of 32 viewed")
 
 
@@ -127,7 +155,7 @@ def test_everything_can_be_read_without_script(chromium: Browser, changes: str) 
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(changes)
-    page.locator(".file").first.locator("tr.fold a").first.click()
+    page.locator(".file").first.locator("tr.fold a:not(.step)").first.click()
     expect(page.locator(".diff tr")).to_have_count(240)
     page.goto(changes)
     page.locator(".file").filter(has=page.locator(".file-path", has_text="gen/f29.py")).get_by_text(

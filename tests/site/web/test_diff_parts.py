@@ -35,11 +35,12 @@ def test_a_file_begins_where_it_is_asked_to(client, tmp_path, start, first):
 
 def test_a_fold_gives_twenty_lines_at_either_end(client, tmp_path):
     old = b"".join(b"line %d\n" % n for n in range(120))
-    run = take_in(tmp_path, Story(before={"a.txt": old}, after={"a.txt": old.replace(b"line 100\n", b"hundred\n")}))
+    new = old.replace(b"line 0\n", b"nought\n").replace(b"line 100\n", b"hundred\n")
+    run = take_in(tmp_path, Story(before={"a.txt": old}, after={"a.txt": new}))
     made = soup(client.get(trial_url(run, "changes/")))
     down, whole, up = made.select("tr.fold")[0].select("a")
-    assert (down.text, whole.text, up.text) == ("↓ 20", "97 unchanged lines", "↑ 20")
-    for step, numbers, left in ((down, range(1, 21), "77 unchanged lines"), (up, range(78, 98), "77 unchanged lines")):
+    assert (down.text, whole.text, up.text) == ("↓ 20", "93 unchanged lines", "↑ 20")
+    for step, numbers, left in ((down, range(5, 25), "73 unchanged lines"), (up, range(78, 98), "73 unchanged lines")):
         url = file_url(run, "a.txt", part="rows", fold=step["data-fold"], show=step["data-show"])
         part = BeautifulSoup(f"<table class=diff>{client.get(url).content.decode()}</table>", "html.parser")
         assert [row.select_one("td").text for row in part.select("tr:not(.fold)")] == [str(n) for n in numbers]
