@@ -104,6 +104,8 @@ def record_of(attempt: Attempt, measures: Measures) -> dict[str, Any]:
         "usage": attempt.usage.to_json(),
         "changes": {stage: {"blob": r.blob, "counts": r.counts} for stage, r in attempt.changes.items()},
         "kept": dict(vars(attempt.kept)) if attempt.kept else None,
+        "collected": [entry.to_json() for entry in attempt.collected],
+        "checkpoint": attempt.checkpoint,
         "outcome": attempt.outcome,
         "phase": attempt.phase,
         "reason": attempt.reason,

@@ -11,6 +11,7 @@ from benchsite.artifacts.models import Artifact, Blob, BlobUse
 from benchsite.diffs.limits import IMAGE_BYTES, SNIFF
 from runner.blobs import is_digest
 
+from .conditions import Carried, carried
 from .preview import Preview, image_type, preview
 from .shelf import Shelf, diff_cache
 from .trialhead import Head, find
@@ -50,10 +51,11 @@ class Listed:
 
     head: Head
     artifacts: tuple[Artifact, ...]
+    carried: tuple[Carried, ...] = ()
 
     @property
     def attempts(self) -> int:
-        return max((artifact.attempt for artifact in self.artifacts), default=1)
+        return max((one.attempt for one in (*self.artifacts, *self.carried)), default=1)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def of_trial(user: Any, ulid: str, index: int) -> Listed | None:
     head = find(user, ulid, index)
     if head is None:
         return None
-    return Listed(head, tuple(head.trial.artifacts.order_by("attempt", "id")))
+    found = tuple(one for attempt in head.attempts for one in carried(attempt.number, attempt.record or {}))
+    return Listed(head, tuple(head.trial.artifacts.order_by("attempt", "id")), found)
 
 
 def one_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | None) -> Shown | None:

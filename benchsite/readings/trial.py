@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from benchsite.runs.models import Observation
 from runner.faults import FAULTS
 
 from . import words
+from .conditions import Plan, plan_of
 from .flagged import Flag, evidence_of, flags_of
 from .shelf import Shelf
 from .trialhead import Head, find
@@ -90,6 +92,7 @@ class Overview:
     usage: tuple[tuple[str, str], ...]
     requests: tuple[RequestFacts, ...]
     tries: tuple[Try, ...]
+    plan: Plan | None
     notes: tuple[Note, ...] = ()
     withdrawals: tuple[Decision, ...] = field(default=())
 
@@ -100,6 +103,8 @@ def overview(user: Any, ulid: str, index: int) -> Overview | None:
         return None
     record = head.record()
     issues = tuple(_dicts(record.get("issues")))
+    asked = _dicts(record.get("requests"))[:REQUESTS_READ]
+    shelf = Shelf([head.run.manifest, *_texts(asked)], head.run.bench_id)
     return Overview(
         head=head,
         why=_why(head),
@@ -110,8 +115,9 @@ def overview(user: Any, ulid: str, index: int) -> Overview | None:
         flags=flags_of(head.trial.flags, issues),
         phases=_phases(head),
         usage=usage_rows(record.get("usage")),
-        requests=_requests(record, head.run.bench_id),
+        requests=tuple(_request(row, shelf) for row in asked),
         tries=_tries(head),
+        plan=plan_of(head.run.manifest, shelf.state(head.run.manifest), head.trial.scenario.name),
         notes=tuple(Note.objects.filter(run=ulid, trial=index).select_related("by")),
         withdrawals=tuple(Decision.objects.filter(run=ulid, trial=index).select_related("by")),
     )
@@ -182,10 +188,8 @@ def _phases(head: Head) -> tuple[PhaseTime, ...]:
     return tuple(found)
 
 
-def _requests(record: dict[str, Any], bench: int) -> tuple[RequestFacts, ...]:
-    rows = _dicts(record.get("requests"))[:REQUESTS_READ]
-    shelf = Shelf((row.get(name) for row in rows for name in ("prompt", "text")), bench)
-    return tuple(_request(row, shelf) for row in rows)
+def _texts(requests: list[dict[str, Any]]) -> Iterator[str | None]:
+    yield from (row.get(name) for row in requests for name in ("prompt", "text"))
 
 
 def _request(row: dict[str, Any], shelf: Shelf) -> RequestFacts:

@@ -1,0 +1,101 @@
+"""A trial's page says under which conditions it was made, and what became of each path that its scenario declared."""
+
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup
+
+from benchsite.artifacts.models import BlobUse
+from benchsite.flows.ingest import ingest
+from runner.blobs import BlobStore
+from runner.collected import Collected
+from runner.journal import MANIFEST
+from runner.manifest import Manifest
+from runner.worlds.tree import Entry, Tree
+
+from .one_trial import Story, write
+
+pytestmark = pytest.mark.django_db
+PLAN = {
+    "mode": "fresh",
+    "source": "scenario",
+    "artifacts": [{"path": "/workspace/out", "exclude": ["*.log"]}, {"path": "/workspace/<b>", "exclude": []}],
+    "collect": [{"command": "git diff > out/patch", "timeout": 30}],
+    "fixtures": "mounted",
+    "save_artifacts": True,
+    "network": {"execution": "open", "evaluation": "none"},
+    "resources": {"memory": 2 << 30, "processes": 200},
+    "timeouts": {"request": 60, "trial": 120.5, "suite": 20},
+    "limits": {"bytes": 64 << 20, "files": 2000, "seconds": 600},
+    "environment": "sandbox",
+    "environment_version": "bubblewrap 0.8.0",
+    "isolation": "sandbox",
+}
+FATES = ("collected", "missing", "excluded", "failed", "not_collected")
+
+
+def taken_in(folder, plan, entries=()):
+    """Ingest a run of one trial with this plan; `entries` is what the journal says of its declared paths."""
+    run_dir = write(folder, Story(extra=[{"type": "collected", "entries": list(entries)}] if entries else []))
+    manifest = Manifest.read(run_dir / MANIFEST)
+    fields = {**vars(manifest), "plans": (plan,)}
+    fields.pop("trials", None)
+    Manifest(**fields).write(run_dir / MANIFEST)
+    return ingest(run_dir, verdict="accepted")
+
+
+def page(client, run, tab=""):
+    response = client.get(f"/runs/{run.ulid}/t/0/{tab}")
+    assert response.status_code == 200
+    soup = BeautifulSoup(response.content, "html.parser")
+    return soup, " ".join(soup.main.get_text(" ").split())
+
+
+def test_the_overview_tells_the_resolved_plan_in_words(client, tmp_path):
+    soup, text = page(client, taken_in(tmp_path, PLAN))
+    (section,) = soup.select("section[aria-labelledby=h-plan]")
+    facts = {dt.get_text(): dt.find_next("dd").get_text() for dt in section.select("dl.facts dt")}
+    assert facts == {
+        "Environment": "sandbox, bubblewrap 0.8.0",
+        "Isolation": "sandbox",
+        "Network": "execution open, evaluation none",
+        "Resources": "memory 2,048 MiB, processes 200",
+        "Time limits": "request 60 s, trial 120.5 s, suite 20 s",
+        "Fixtures": "read-only at /fixtures, for the verifier alone",
+        "May carry out": "64 MiB, 2,000 files, 600 s",
+    }
+    assert "fresh marked on the scenario" in text
+    assert "git diff > out/patch 30 s" in text
+    assert "/workspace/out without *.log" in text
+    assert [code.get_text() for code in section.select("ul li > code")][-1] == "/workspace/<b>"
+
+
+def test_each_declared_path_has_its_status_on_the_artifacts_tab(client, tmp_path):
+    blobs = BlobStore(tmp_path / ".bench" / "blobs")
+    file = blobs.put(b"work\n")
+    tree = Tree((Entry("a.txt", "file", "100644", 5, file, stored=True),)).store(blobs)
+    made = {"collected": {"kind": "dir", "files": 1, "size": 5, "tree": tree}, "failed": {"reason": "It is a fifo."}}
+    entries = [Collected(f"/workspace/{fate}", fate, **made.get(fate, {})).to_json() for fate in FATES]
+    run = taken_in(tmp_path, PLAN, entries)
+    soup, text = page(client, run, "artifacts/")
+    (section,) = soup.select("section[aria-labelledby=h-carried]")
+    rows = [
+        [" ".join(cell.get_text(" ").split()) for cell in row.select("th, td")] for row in section.select("tbody tr")
+    ]
+    assert [row[:5] for row in rows] == [
+        ["/workspace/collected", "collected", "folder", "1", "5 B"],
+        ["/workspace/missing", "missing", "–", "–", "–"],
+        ["/workspace/excluded", "excluded", "–", "–", "–"],
+        ["/workspace/failed", "failed", "–", "–", "–"],
+        ["/workspace/not_collected", "not collected", "–", "–", "–"],
+    ]
+    assert rows[3][5] == "It is a fifo."
+    assert "verifier's business" in rows[1][5]
+    assert "No artifacts" not in text
+    assert BlobUse.objects.filter(run=run, blob__digest__in=[tree, file]).count() == 2, "their bytes came along"
+
+
+@pytest.mark.parametrize("plan", [{}, {"mode": ["x"], "artifacts": "no", "collect": [3], "limits": [], "network": 7}])
+def test_a_plan_that_says_little_or_nonsense_is_shown_as_far_as_it_goes(client, tmp_path, plan):
+    _, text = page(client, taken_in(tmp_path, plan))
+    assert "Evaluation" in text
