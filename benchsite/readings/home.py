@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, F, Max, Q
@@ -11,6 +12,7 @@ from django.db.models import Count, F, Max, Q
 from benchsite.benches.models import Bench, Measure
 from benchsite.runs.models import Run, Standing
 
+from .alive import silent_since
 from .counts import DEFAULT_POLICY
 from .leaderboard import MeasureFacts, measures_of
 from .subjects import axis_order
@@ -74,6 +76,10 @@ class BenchLine:
 class RunLine:
     run: Run
     coverage: Coverage
+
+    @property
+    def silent(self) -> datetime | None:
+        return silent_since(self.run)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from benchsite.benches.models import Bench
+from benchsite.readings.alive import PATIENCE
 from benchsite.readings.bench import bench_page
 from benchsite.readings.compare.asked import Asked
 from benchsite.readings.compare.grammar import MOST, Of
 from benchsite.readings.subjects import CellFacts
+from benchsite.runs.models import Run
 from runner.digests import digest
 
 from . import asked
@@ -42,6 +45,9 @@ def compare_subjects(bench: Bench, cells: Sequence[CellFacts]) -> str:
 
 
 def revision(bench: Bench, runs: object) -> str:
-    """Changes whenever the bench, or a run the reader may see of it, does."""
-    seen = runs.aggregate(many=Count("pk"), newest=Max("pk"), revisions=Sum("revision"))  # type: ignore[attr-defined]
-    return f"{bench.revision}:{seen['many']}:{seen['newest']}:{seen['revisions']}"
+    """Changes whenever the bench, or a run the reader may see of it, does; falling silent is a change too."""
+    silent = Count("pk", filter=Q(state=Run.State.RUNNING, seen_at__lt=timezone.now() - PATIENCE))
+    seen = runs.aggregate(  # type: ignore[attr-defined]
+        many=Count("pk"), newest=Max("pk"), revisions=Sum("revision"), silent=silent
+    )
+    return ":".join(str(part) for part in (bench.revision, *seen.values()))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
 
+from benchsite.flows.cancelling import cancel_run, may_cancel
 from benchsite.readings.alive import silent_since
 from benchsite.readings.matrix import SORTS
 from benchsite.readings.run import run_page
 from benchsite.readings.runsheets import SHEETS
 from benchsite.runs.models import Run
+from runner.errors import RunnerError
 
 from . import asked, twins
 from .access import found, run_for
@@ -29,7 +34,8 @@ def run(request: HttpRequest, ulid: str) -> HttpResponse:
     def build() -> dict[str, object]:
         made = found(run_page(of, question))
         link = request.build_absolute_uri(request.path + question.query(fixed=False).rstrip("?"))
-        return {"page": made, "crumbs": crumbs_of_run(of), "sorts": SORTS, "link": link, "may_cancel": False}
+        may = of.state == Run.State.RUNNING and may_cancel(request.user, of)
+        return {"page": made, "crumbs": crumbs_of_run(of), "sorts": SORTS, "link": link, "may_cancel": may}
 
     return page(request, revision(of), template, build)
 
@@ -37,6 +43,20 @@ def run(request: HttpRequest, ulid: str) -> HttpResponse:
 def revision(of: Run) -> str:
     """Changes with every number, and when a run that goes on falls silent."""
     return f"{of.revision}:{silent_since(of) or ''}"
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, ulid: str) -> HttpResponse:
+    """Cancel the run, or the trial that the form names; what came of it is said on the run's page."""
+    of = run_for(request, ulid)
+    trial = request.POST.get("trial", "")
+    try:
+        done = cancel_run(of, by=request.user, trial=int(trial) if trial.isdecimal() and len(trial) < 10 else None)
+        messages.success(request, f"{done.where} is cancelled.")
+    except RunnerError as error:
+        messages.error(request, str(error))
+    return redirect("run", ulid)
 
 
 @require_safe
