@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "rerun": "runner.cli.rerun",
     "regrade": "runner.cli.regrade",
     "result": "runner.cli.result",
+    "gate": "runner.cli.gate",
     "list": "runner.cli.listing",
     "transcript": "runner.cli.transcript",
     "diff": "runner.cli.diff",
@@ -45,6 +46,7 @@ COMMANDS: dict[str, str] = {
     "replay": "runner.cli.replay",
     "bundle": "runner.cli.bundle",
     "push": "runner.cli.push",
+    "clean": "runner.cli.clean",
     "mock-model": "runner.cli.mock_model",
 }
 EXITS = (
@@ -52,6 +54,10 @@ EXITS = (
     "            2 could not start; 130 cancelled"
 )
 DOCTOR_EXITS = "exit codes: 0 the bench can run here; 1 it cannot, and the output says why"
+GATE_EXITS = (
+    "example: benchsite gate --baseline main.zip --max-drop 5 --min-coverage 90 --markdown summary.md\n\n"
+    "exit codes: 0 passed; 1 not passed, and the output says why; 2 nothing could be compared"
+)
 RUN_EXAMPLES = """\
 examples:
   benchsite run --trials 5 --workers 4
@@ -80,8 +86,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     adding = (
-        _init, _prepare, _check, _doctor, _try, _run, _cancel, _rerun, _regrade, _result, _list, _transcript, _diff,
-        _open, _replay, _bundle, _push, _mock_model,
+        _init, _prepare, _check, _doctor, _try, _run, _cancel, _rerun, _regrade, _result, _gate, _list, _transcript,
+        _diff, _open, _replay, _bundle, _push, _clean, _mock_model,
     )  # fmt: skip
     for add in adding:
         add(commands)
@@ -127,6 +133,17 @@ def _doctor(commands: Commands[ArgumentParser]) -> None:
     parser = add_command(commands, "doctor", "Say whether a bench can run here, and what is missing.", DOCTOR_EXITS)
     with_bench(parser, positional=True)
     parser.add_argument("--environment", choices=("auto", "local", "sandbox", "container"), help="where agents run")
+    with_json(parser)
+
+
+def _clean(commands: Commands[ArgumentParser]) -> None:
+    parser = add_command(
+        commands,
+        "clean",
+        "Remove the worlds, sandboxes, containers and control groups that dead runners left behind.",
+        "What lives is never touched.\nexit codes: 0 nothing is left; 1 something could not be removed",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="name what would be removed, and remove nothing")
     with_json(parser)
 
 
@@ -249,6 +266,38 @@ def _result(commands: Commands[ArgumentParser]) -> None:
     with_run(parser)
     parser.add_argument("--trials", action="store_true", help="list the trials with their indexes instead")
     parser.add_argument("--policy", default="scored/1", metavar="NAME", help="scored/1 (default) or errors-fail/1")
+    _reports(parser)
+    with_json(parser)
+
+
+def _reports(parser: ArgumentParser) -> None:
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a summary for a pull request; - prints it")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML for a CI server; - prints it")
+
+
+def _gate(commands: Commands[ArgumentParser]) -> None:
+    parser = add_command(
+        commands, "gate", "Compare a run with a baseline, and fail where it is worse than a rule allows.", GATE_EXITS
+    )
+    with_run(parser)
+    parser.add_argument("--baseline", required=True, metavar="RUN", help="a run, or a bundle of one (FILE.zip)")
+    parser.add_argument(
+        "--max-drop", metavar="D", help="largest drop allowed: points of a rate, else the measure's unit"
+    )
+    parser.add_argument(
+        "--rule", choices=("seen", "sure", "safe"), default="seen",
+        help="seen: fail when the drop seen is larger (default); sure: fail only when all of its 95 %% interval is; "
+        "safe: pass only when none of it is",
+    )  # fmt: skip
+    parser.add_argument("--each-cell", action="store_true", help="ask --max-drop of each cell, not of all together")
+    parser.add_argument("--require", metavar="F", help="least figure (most, where less is better): per cent of a rate")
+    parser.add_argument(
+        "--min-coverage", type=float, metavar="PERCENT", help="least share of planned trials that count"
+    )
+    parser.add_argument("--max-cost-rise", type=float, metavar="PERCENT", help="most a trial may cost more than before")
+    parser.add_argument("--measure", metavar="KEY", help="what is compared (default: the headline)")
+    parser.add_argument("--policy", default="scored/1", metavar="NAME", help="scored/1 (default) or errors-fail/1")
+    _reports(parser)
     with_json(parser)
 
 

@@ -10,6 +10,7 @@ from runner.selection import name_of
 from .coverage import counted, told_coverage, told_flags
 from .places import find_run
 from .terminal import console, plural, print_json, seconds, text
+from .writing import write
 
 OUTCOMES = ("solved", "unsolved", "measured")
 
@@ -21,6 +22,10 @@ def command(options: Namespace) -> int:
     policy_named(options.policy)
     result = replay.read(find_run(options.run, options.bench))
     made = summary(result, options.policy)
+    if options.markdown or options.junit:
+        _write(options, result, made)
+        if not options.json or "-" in (str(options.markdown), str(options.junit)):
+            return 0
     if options.trials:
         rows = trial_rows(result)
         print_json({"run": result.manifest.run, "trials": rows}) if options.json else _show_trials(rows)
@@ -29,6 +34,17 @@ def command(options: Namespace) -> int:
     else:
         show(made)
     return 0
+
+
+def _write(options: Namespace, result: RunResult, made: dict[str, Any]) -> None:
+    from runner.reports.junit import entries_of, junit
+    from runner.reports.markdown import of_run
+
+    if options.markdown:
+        figures = [(cell, [figure(m, cell["measures"][m["key"]]) for m in made["measures"]]) for cell in made["cells"]]
+        write(options.markdown, of_run(made, figures, _footnotes(made)))
+    if options.junit:
+        write(options.junit, junit(f"{made['bench']} {made['run']}", entries_of(result)))
 
 
 def trial_rows(result: RunResult) -> list[dict[str, Any]]:
@@ -147,8 +163,10 @@ def _cautions(made: dict[str, Any]) -> list[str]:
 
 
 def _footnotes(made: dict[str, Any]) -> list[str]:
+    from runner.statistics.judged import judge_sentences
+
     policy = made["policy"]
     lines = [f"{policy['name']}: {policy['sentence']}", *_cautions(made)]
     lines += [f"{cell['cell']}: {cell['stopped']}" for cell in made["cells"] if cell["stopped"]]
-    lines += [*told_coverage(made), *told_flags(made)]
+    lines += [*told_coverage(made), *told_flags(made), *judge_sentences(made["judge"])]
     return [line.replace("\n", " ") for line in lines]

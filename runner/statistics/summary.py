@@ -11,6 +11,7 @@ from runner.manifest import Manifest
 from runner.replay import RunResult
 from runner.schema import MeasureSpec
 
+from .judged import judge_of
 from .policy import policy_named
 from .rollup import StandingFigures, standings
 from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
@@ -82,6 +83,7 @@ def summary(result: RunResult, policy: str = "scored/1") -> dict[str, Any]:
         "slots": [_slot(manifest, key, slot, counted) for key, slot in made.items()],
         "coverage": coverage(rows, manifest.measures),
         "flags": flags_of(result),
+        "judge": judge_of(result),
     }
 
 

@@ -1,0 +1,1 @@
+"""A run as other tools read it: Markdown for a pull request, JUnit for a CI server."""

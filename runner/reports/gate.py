@@ -1,0 +1,140 @@
+"""May this run pass? Rules against a baseline, each answered in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from runner.errors import RunnerError
+from runner.replay import RunResult
+from runner.statistics.between import Between
+from runner.statistics.objective import target_of
+from runner.statistics.paired import Paired
+from runner.statistics.rows import Row, known_sum, rows_of
+from runner.statistics.telling import amount, told
+
+Rule = Literal["seen", "sure", "safe"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Limits in the measure's own unit (a rate as a share of 1); None where nothing is asked."""
+
+    max_drop: float | None = None
+    rule: Rule = "seen"
+    each_cell: bool = False
+    require: float | None = None
+    min_coverage: float | None = None
+    max_cost_rise: float | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    passed: bool
+    sentence: str
+
+
+def gate(found: Between, base: RunResult, other: RunResult, rules: Rules) -> list[Check]:
+    """Answer every rule that was given; RunnerError where there is nothing to compare or nothing to ask."""
+    if found.made.difference is None:
+        raise RunnerError("The runs have no case in common that was counted in both, so nothing can be checked.")
+    checks = [*_drops(found, rules), *_required(found, rules)]
+    checks += [*_covered(found, other, rules), *_cost(found, base, other, rules)]
+    if not checks:
+        raise RunnerError("Say what to check: --max-drop, --require, --min-coverage or --max-cost-rise.")
+    return checks
+
+
+def _drops(found: Between, rules: Rules) -> Iterator[Check]:
+    if rules.max_drop is None:
+        return
+    if not found.measure.objective:
+        key = found.measure.key
+        raise RunnerError(f"{key} has no direction, so it cannot drop; declare its objective or use --measure.")
+    if not rules.each_cell:
+        yield _drop("drop", "the run", found.made, found, rules)
+        return
+    for cell, made in found.made_by_cell.items():
+        yield _drop(f"drop: {cell}", cell, made, found, rules)
+
+
+def _drop(name: str, who: str, made: Paired, found: Between, rules: Rules) -> Check:
+    measure, limit = found.measure, rules.max_drop or 0.0
+    rate = measure.type == "bool"
+    sentence = told("the baseline", who, measure.label or measure.key, made, rate=rate, unit=measure.unit,
+                    objective=measure.objective)  # fmt: skip
+    allowed = f"allowed is a drop of {amount(limit, rate=rate, unit=measure.unit)}"
+    if made.difference is None:
+        return Check(name, False, f"{sentence} {_capital(allowed)}.")
+    drop, low, high = _as_drop(made, measure.objective)
+    if rules.rule == "seen":
+        return Check(name, drop <= limit + 1e-9, f"{_capital(sentence)} {_capital(allowed)}.")
+    bound = low if rules.rule == "sure" else high
+    passed = (bound is None or bound <= limit + 1e-9) if rules.rule == "sure" else bound is not None and bound <= limit
+    how = "the whole interval must lie beyond to fail" if rules.rule == "sure" else "the whole interval must lie within"
+    return Check(name, passed, f"{_capital(sentence)} {_capital(allowed)}; {how}.")
+
+
+def _as_drop(made: Paired, objective: str) -> tuple[float, float | None, float | None]:
+    """Give drop, low, high: positive is worse. All clusters alike, and surely so, is a drop without any doubt."""
+    worse = 1.0 if objective == "minimize" or target_of(objective) is not None else -1.0
+    drop = worse * (made.difference or 0.0)
+    if made.lo is None or made.hi is None:
+        return (drop, drop, drop) if made.verdict not in ("untold", "nothing") else (drop, None, None)
+    low, high = sorted((worse * made.lo, worse * made.hi))
+    return drop, low, high
+
+
+def _required(found: Between, rules: Rules) -> Iterator[Check]:
+    if rules.require is None or found.made.other is None:
+        return
+    measure, figure = found.measure, found.made.other
+    rate, less = measure.type == "bool", measure.objective == "minimize"
+    passed = figure <= rules.require + 1e-9 if less else figure >= rules.require - 1e-9
+    wanted, seen = (_figure(value, rate, measure.unit) for value in (rules.require, figure))
+    bound = "at most" if less else "at least"
+    yield Check("require", passed, f"{measure.key} is {seen} over the cases in common; required is {bound} {wanted}.")
+
+
+def _covered(found: Between, other: RunResult, rules: Rules) -> Iterator[Check]:
+    if rules.min_coverage is None:
+        return
+    rows = _rows(found, other)
+    counted = sum(row.state == "scored" and found.measure.key in row.values for row in rows)
+    share = counted / len(rows) if rows else 0.0
+    text = f"{counted:,} of {len(rows):,} planned trials counted ({share * 100:.0f} %)"
+    yield Check("coverage", share >= rules.min_coverage - 1e-9, f"{text}; required are {rules.min_coverage * 100:g} %.")
+
+
+def _cost(found: Between, base: RunResult, other: RunResult, rules: Rules) -> Iterator[Check]:
+    if rules.max_cost_rise is None:
+        return
+    before, now = (_mean_cost(_rows(found, result)) for result in (base, other))
+    allowed = f"allowed is {rules.max_cost_rise * 100:g} % more"
+    if before is None or now is None:
+        where = "the baseline" if before is None else "the run"
+        yield Check("cost", False, f"The cost is unknown in {where}; {allowed}.")
+        return
+    passed = now <= before * (1 + rules.max_cost_rise) + 1e-12
+    yield Check("cost", passed, f"A trial costs ${now:.4g}, and ${before:.4g} in the baseline; {allowed}.")
+
+
+def _rows(found: Between, result: RunResult) -> list[Row]:
+    places = {place for place, cell in enumerate(result.manifest.cells) if cell.id in found.cells}
+    return [row for row in rows_of(result) if row.cell in places]
+
+
+def _mean_cost(rows: Iterable[Row]) -> float | None:
+    known = [row.cost for row in rows if row.cost is not None]
+    total = known_sum(known)
+    return total / len(known) if total is not None else None
+
+
+def _figure(value: float, rate: bool, unit: str) -> str:
+    return f"{value * 100:.4g} %" if rate else f"{value:.4g} {unit}".strip()
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
