@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from . import templates
+from . import judges, templates
 from .definition import (
     ISOLATION,
     MODES,
@@ -144,6 +144,7 @@ def _checked(bench: Bench, module: str) -> Bench:
     bench = replace(bench, agents=agents)
     check_matrix(bench.matrix, bench.agents, bench.secrets)
     _check_templates(bench)
+    judges.check(bench)
     return bench
 
 

@@ -159,8 +159,25 @@ AgentSpec = Command | Python | Scripted | Cli
 
 @dataclass(frozen=True)
 class Judge:
+    """A model that grades, asked by `bench.judge(prompt)`; the same for every cell, and never a cell's own model.
+
+    `key` names the variable that holds its key, `base_url` an endpoint other than the provider's, `version` what the
+    author calls the rubric, `same_model` the reason in words where a cell's own model may judge after all.
+    """
+
     model: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    protocol: str = "openai"
+    """openai (chat completions) or anthropic (messages)."""
+    system: str = ""
+    version: str = ""
+    base_url: str = ""
+    key: str = ""
+    same_model: str = ""
+    prices: tuple[float, float] | None = None
+    """Dollars for a million tokens in and out; without them its cost is unknown."""
+    timeout: float = 120
+    retries: int = 2
 
 
 @dataclass(frozen=True)

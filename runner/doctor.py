@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from . import judges
 from .definition import Bench, Cli
 from .errors import RunnerError
 from .load import load_bench
@@ -45,11 +46,12 @@ class Diagnosis:
     agents: tuple[AgentFound, ...]
     environment: Checked
     suite: Checked
+    judge: Checked = Checked("")
 
     @property
     def problems(self) -> tuple[str, ...]:
         found = [f"{agent.name}: {problem}" for agent in self.agents for problem in agent.problems]
-        return (*found, *self.environment.problems, *self.suite.problems)
+        return (*found, *self.environment.problems, *self.suite.problems, *self.judge.problems)
 
     @property
     def ok(self) -> bool:
@@ -67,9 +69,11 @@ def diagnose(folder: Path | str, environment: str | None = None) -> Diagnosis:
     bench = load_bench(Path(folder))
     agents = tuple(_agent(bench, *one) for one in _agents(bench))
     name = environment or bench.environment
-    chosen, problems = _tried(lambda: choose(name, bench.isolation, bench.network))
+    chosen, problems = _tried(lambda: choose(name, bench.isolation, bench.network, bench.image))
     checked = Checked(chosen.name if chosen else name, problems)
-    return Diagnosis(bench.name, agents, checked, _suite(bench, chosen))
+    lack = judges.missing(bench.judge, os.environ)
+    judge = Checked(bench.judge.model if bench.judge else "", (lack,) if lack else ())
+    return Diagnosis(bench.name, agents, checked, _suite(bench, chosen), judge)
 
 
 def _agents(bench: Bench) -> Iterator[tuple[str, dict[str, Any]]]:

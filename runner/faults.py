@@ -49,6 +49,8 @@ FAULTS: dict[str, Fault] = _rows(
     Fault("scenario", "run_error", "bench", False, "The scenario raised before the agent had finished."),
     Fault("evaluation", "eval_error", "bench", False, "The scenario raised while it evaluated."),
     Fault("suite", "eval_error", "bench", False, "The workspace's test suite could not start."),
+    Fault("judge", "eval_error", "provider", False, "The judge did not answer, or not what was asked for."),
+    Fault("judge_refused", "eval_error", "provider", False, "The judge's provider refused the key, or the model."),
     Fault("required", "eval_error", "bench", False, "A required measure was not observed."),
     Fault("regrade", "run_error", "bench", False, "What the agent did could not be put back and graded again."),
     Fault("budget", "run_error", "subject", False, "The trial went over its budget."),
@@ -85,7 +87,9 @@ FLAGS: dict[str, str] = {
     "invalid": "An observation was invalid and counts as missing.",
     "budget_unenforced": "The cost is unknown, so the budget could not be enforced.",
 }
-STOPS_A_CELL: frozenset[str] = frozenset({"provider", "provider_auth", "provider_model", "boot", "environment"})
+STOPS_A_CELL: frozenset[str] = frozenset({
+    "provider", "provider_auth", "provider_model", "boot", "environment", "judge", "judge_refused",
+})  # fmt: skip
 """A cell whose first three trials all end in one of these is stopped and says why."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from . import judges
 from .define import parse_money
 from .definition import Bench, parse_size
 from .digests import digest
@@ -28,7 +29,7 @@ def definition_hashes(
         "capture": digest(_capture(bench)),
         "evaluation": digest(_evaluation(bench)),
         "limits": digest(_limits(bench)),
-        "judge": digest(asdict(bench.judge) if bench.judge else None),
+        "judge": digest(judges.essence(bench.judge)),
         "environment": digest(image),
     }
     return {**parts, "definition": digest(parts)}

@@ -34,6 +34,7 @@ EVENT_TYPES: dict[str, tuple[str, ...]] = {
         "trial", "attempt", "number", "prompt", "text", "exit_code", "timed_out",
         "seconds", "usage", "transcript", "output", "changes", "delta", "session", "replayed",
     ),
+    "judge": ("trial", "attempt", "number", "model", "prompt", "text", "seconds", "usage", "cut"),
     "observe": ("trial", "attempt", "measure", "value", "valid", "reason"),
     "guard": ("trial", "attempt", "sentence", "late", "where"),
     "artifact": ("trial", "attempt", "name", "kind", "media", "blob", "size"),

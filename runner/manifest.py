@@ -115,6 +115,8 @@ class Manifest:
     """Trial indexes in the order they are started: seeded, interleaved over cells."""
     harness: dict[str, Any] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
+    judge: dict[str, Any] = field(default_factory=dict)
+    """The model that grades: model, parameters, protocol, version, host. Empty where none does."""
     sealed: str | None = None
     """Digest of the sealed copy of template, scenarios and fixtures that every trial reads."""
     origin: str = "runner"

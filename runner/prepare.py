@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from . import planning, surroundings
+from . import judges, planning, surroundings
 from .blobs import BlobStore
 from .define import parse_money
 from .definition import ISOLATION, Bench, Capture, Command, Workspace, parse_size
@@ -93,11 +94,13 @@ def prepare(
     select = select or Selection()
     cells = select.of_cells(cells)
     positions, scenarios = zip(*select.of_scenarios(scenarios), strict=True)
-    chosen = choose(environment or bench.environment, bench.isolation, bench.network)
+    chosen = choose(environment or bench.environment, bench.isolation, bench.network, bench.image)
     worlds = choose_world(world, sealed.world, sealed.template, chosen.name)
     plans, numbers = _plans(
         bench, [firsts[position] for position in positions], chosen, EvaluationRequest.of(evaluation)
     )
+    if probe and (lack := judges.missing(bench.judge, os.environ)):
+        raise BenchError(lack, file=bench.file)
     pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
     warnings = [
         *_warnings(bench, chosen, pinned, sealed),
@@ -133,6 +136,7 @@ def prepare(
         order=planning.order(rows, seed),
         harness={**harness_facts(), "environment": f"{chosen.name} {chosen.version()}".strip()},
         host={**host_facts(), "world": worlds.name},
+        judge=judges.told(bench.judge, os.environ),
         sealed=sealed.digest,
         tags=_tags(tags),
     )

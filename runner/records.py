@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +80,18 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """One `bench.judge`: digests of prompt and answer. `model` is the version that answered, as its provider says."""
+
+    number: int
+    model: str
+    prompt: str | None
+    text: str | None
+    seconds: float
+    usage: Usage
+
+
+@dataclass(frozen=True)
 class Artifact:
     name: str
     kind: str
@@ -151,13 +163,20 @@ class Attempt:
     """Blob (benchsite/checkpoint/1) of what its evaluation started from."""
     kept: Kept | None = None
     usage: Usage = Usage()
+    """What the subject spent; what the judge spent stands with `judged`."""
+    judged: tuple[Judged, ...] = ()
     flags: tuple[str, ...] = ()
+
+    @property
+    def judge_usage(self) -> Usage:
+        return total_usage(one.usage for one in self.judged)
 
     def blobs(self) -> Iterator[str]:
         """Name every blob this attempt refers to directly."""
         for request in self.requests:
             digests = (request.prompt, request.text, request.transcript, request.output, request.changes, request.delta)
             yield from (digest for digest in dict.fromkeys(digests) if digest)
+        yield from (digest for one in self.judged for digest in (one.prompt, one.text) if digest)
         yield from (artifact.blob for artifact in self.artifacts)
         yield from (record.blob for record in self.changes.values())
         yield from digests_of(self.collected)
@@ -182,10 +201,11 @@ class Trial:
 
     @property
     def usage(self) -> Usage:
-        total = Usage()
-        for attempt in self.attempts:
-            total += attempt.usage
-        return total
+        return total_usage(attempt.usage for attempt in self.attempts)
+
+    @property
+    def judge_usage(self) -> Usage:
+        return total_usage(attempt.judge_usage for attempt in self.attempts)
 
 
 @dataclass(frozen=True)
@@ -207,6 +227,10 @@ class RunResult:
     @property
     def complete(self) -> bool:
         return all(trial.state in COMPLETE for trial in self.trials)
+
+
+def total_usage(spent: Iterable[Usage]) -> Usage:
+    return sum(spent, start=Usage())
 
 
 def _sum(a: float | None, b: float | None) -> Any:

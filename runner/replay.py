@@ -19,6 +19,7 @@ from .records import (
     ChangeRecord,
     Guard,
     Issue,
+    Judged,
     Kept,
     Observation,
     Request,
@@ -187,6 +188,13 @@ def _request(attempt: Fields, event: Event) -> None:
     attempt["requests"] += (request,)
 
 
+def _judge(attempt: Fields, event: Event) -> None:
+    usage = Usage.from_json(event.get("usage"))
+    seconds = finite_number(event.get("seconds")) or 0.0
+    one = Judged(event["number"], str(event["model"]), event.get("prompt"), event.get("text"), seconds, usage)
+    attempt["judged"] += (one,)
+
+
 def _observe(attempt: Fields, event: Event) -> None:
     new = Observation(event["measure"], event.get("value"), event.get("valid", True), event.get("reason") or "")
     old = attempt["observations"].get(new.measure)
@@ -245,6 +253,7 @@ def _finished(attempt: Fields, event: Event) -> None:
 _STEPS = {
     "phase": _phase,
     "request": _request,
+    "judge": _judge,
     "observe": _observe,
     "guard": _guard,
     "artifact": _artifact,

@@ -86,7 +86,7 @@ class Cells:
     def ended(self, cell: int, attempt: Attempt) -> tuple[str, str] | None:
         """Note an ended trial; give (code, sentence) when it stops its cell."""
         seen = self.faults.setdefault(cell, [])
-        seen.append(attempt.fault if attempt.state == "run_error" else None)
+        seen.append(attempt.fault if attempt.state in ("run_error", "eval_error") else None)
         code = seen[0]
         if len(seen) != FIRST or code not in STOPS_A_CELL or set(seen) != {code}:
             return None
@@ -105,12 +105,17 @@ class Spending:
     @classmethod
     def of(cls, result: RunResult) -> Spending:
         limit = result.manifest.limits.get("budget", {}).get("total")
-        costs = (attempt.usage.cost or 0.0 for trial in result.trials for attempt in trial.attempts)
+        costs = (_cost(attempt) for trial in result.trials for attempt in trial.attempts)
         return cls(None if limit is None else float(limit), sum(costs))
 
     def add(self, attempt: Attempt) -> None:
-        self.spent += attempt.usage.cost or 0.0
+        self.spent += _cost(attempt)
 
     @property
     def over(self) -> bool:
         return self.limit is not None and self.spent >= self.limit
+
+
+def _cost(attempt: Attempt) -> float:
+    """The judge is paid too."""
+    return (attempt.usage.cost or 0.0) + (attempt.judge_usage.cost or 0.0)

@@ -89,7 +89,13 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "issues": [[issue.severity, issue.code, issue.sentence] for issue in attempt.issues],
         "changes": {stage: record.blob for stage, record in attempt.changes.items()},
         "blobs": list(attempt.blobs()),
+        **({"judge": judge_json(attempt)} if attempt.judged else {}),
     }
+
+
+def judge_json(attempt: Attempt) -> dict[str, Any]:
+    models = dict.fromkeys(one.model for one in attempt.judged)
+    return {"calls": len(attempt.judged), "models": list(models), "usage": attempt.judge_usage.to_json()}
 
 
 def _stored(file: Path) -> dict[str, Any] | None:

@@ -102,6 +102,8 @@ def record_of(attempt: Attempt, measures: Measures) -> dict[str, Any]:
         "issues": [dict(vars(issue)) for issue in attempt.issues],
         "guards": [dict(vars(guard)) for guard in attempt.guards],
         "usage": attempt.usage.to_json(),
+        "judged": [_request(one) for one in attempt.judged],
+        "judge_usage": attempt.judge_usage.to_json(),
         "changes": {stage: {"blob": r.blob, "counts": r.counts} for stage, r in attempt.changes.items()},
         "kept": dict(vars(attempt.kept)) if attempt.kept else None,
         "collected": [entry.to_json() for entry in attempt.collected],

@@ -45,6 +45,7 @@ def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Isolation", run.isolation)
     yield Fact("Network", _network(manifest.get("network")))
     yield Fact("Evaluation", str(manifest.get("evaluation", "")))
+    yield Fact("Judge", _judge(manifest.get("judge")))
     yield Fact("Kept workspaces", str(manifest.get("retain", "")))
     yield Fact("Trials per case and cell", str(manifest.get("trials_per_cell", "")))
     yield Fact("Seed", str(manifest.get("seed", "")))
@@ -78,6 +79,17 @@ def _words(value: Any) -> str:
 
 def _network(rules: Any) -> str:
     return ", ".join(f"{stage} {rule}" for stage, rule in rules.items()) if isinstance(rules, dict) else ""
+
+
+def _judge(judge: Any) -> str:
+    """Write `model, version v2, protocol openai, temperature 0`; of a model that is under test too, the reason."""
+    if not isinstance(judge, dict) or not judge:
+        return ""
+    given = judge.get("parameters")
+    parameters = [f"{name} {value}" for name, value in given.items()] if isinstance(given, dict) else []
+    named = [f"{name} {judge[name]}" for name in ("version", "protocol", "host") if judge.get(name)]
+    same = [f"also under test, because: {judge['same_model']}"] if judge.get("same_model") else []
+    return ", ".join(map(str, [judge.get("model", ""), *named, *parameters, *same]))
 
 
 def _host(host: Any) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchsite.benches.models import Measure
-from benchsite.curation.models import Decision, Note
+from benchsite.curation.models import Decision
 from benchsite.runs.models import Observation
 from runner.faults import FAULTS
 
@@ -67,6 +67,19 @@ class RequestFacts:
 
 
 @dataclass(frozen=True)
+class JudgedFacts:
+    """One question to the judge, with what was said and spent."""
+
+    number: int
+    model: str
+    seconds: float
+    prompt: str
+    reply: str
+    cut: bool
+    usage: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Try:
     """An attempt as listed: every one is kept, the last one counts."""
 
@@ -91,9 +104,10 @@ class Overview:
     phases: tuple[PhaseTime, ...]
     usage: tuple[tuple[str, str], ...]
     requests: tuple[RequestFacts, ...]
+    judged: tuple[JudgedFacts, ...]
+    judge_usage: tuple[tuple[str, str], ...]
     tries: tuple[Try, ...]
     plan: Plan | None
-    notes: tuple[Note, ...] = ()
     withdrawals: tuple[Decision, ...] = field(default=())
 
 
@@ -116,9 +130,10 @@ def overview(user: Any, ulid: str, index: int) -> Overview | None:
         phases=_phases(head),
         usage=usage_rows(record.get("usage")),
         requests=tuple(_request(row, shelf) for row in asked),
+        judged=_judged(record, head.run.bench_id),
+        judge_usage=usage_rows(record.get("judge_usage")),
         tries=_tries(head),
         plan=plan_of(head.run.manifest, shelf.state(head.run.manifest), head.trial.scenario.name),
-        notes=tuple(Note.objects.filter(run=ulid, trial=index).select_related("by")),
         withdrawals=tuple(Decision.objects.filter(run=ulid, trial=index).select_related("by")),
     )
 
@@ -206,6 +221,26 @@ def _request(row: dict[str, Any], shelf: Shelf) -> RequestFacts:
         seconds=float(row.get("seconds") or 0),
         usage=usage_rows(row.get("usage")),
         transcript=bool(row.get("transcript")),
+    )
+
+
+def _judged(record: dict[str, Any], bench: int) -> tuple[JudgedFacts, ...]:
+    rows = _dicts(record.get("judged"))[:REQUESTS_READ]
+    shelf = Shelf((row.get(name) for row in rows for name in ("prompt", "text")), bench)
+    return tuple(_judged_one(row, shelf) for row in rows)
+
+
+def _judged_one(row: dict[str, Any], shelf: Shelf) -> JudgedFacts:
+    prompt, prompt_cut = _text(shelf, row.get("prompt"))
+    reply, reply_cut = _text(shelf, row.get("text"))
+    return JudgedFacts(
+        number=int(row.get("number") or 1),
+        model=str(row.get("model") or ""),
+        seconds=float(row.get("seconds") or 0),
+        prompt=prompt,
+        reply=reply,
+        cut=prompt_cut or reply_cut,
+        usage=usage_rows(row.get("usage")),
     )
 
 

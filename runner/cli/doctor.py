@@ -33,6 +33,8 @@ def _show(found: Diagnosis) -> None:
     out.print(text(f"environment  {found.environment.name}"), soft_wrap=True)
     if found.suite.name:
         out.print(text(f"suite        {found.suite.name}"), soft_wrap=True)
+    if found.judge.name:
+        out.print(text(f"judge        {found.judge.name}"), soft_wrap=True)
     for problem in found.problems:
         out.print(text(f"missing      {problem}", "yellow"), soft_wrap=True)
     out.print(

@@ -81,6 +81,11 @@ class Telling:
             for line in step_lines(step, SHORT):
                 self.say(line, STYLES.get(step.kind, ""))
 
+    def _judge(self, event: Event) -> None:
+        self.say(f"the judge {event['model']} answered after {seconds(event['seconds'])}", "bold")
+        for line in self._blobs.read(event["text"]).decode("utf-8", "replace").splitlines():
+            self.say(f"      {line}")
+
     def _changes(self, event: Event) -> None:
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in event["counts"].items() if count)
         self.say(f"the {event['stage']} changed: {counts or 'nothing'}")

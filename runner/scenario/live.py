@@ -84,7 +84,7 @@ class LiveTrial:
         self.phase, self._phase_began = "prepare", time.monotonic()
         self.axes: Mapping[str, Any] = {}
         self._emit("at", phase=self.phase)
-        self.asked = self.answered = 0
+        self.asked = self.answered = self.judged = 0
 
     @property
     def fixtures(self) -> Path:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, overload
 
+from .asking import Judgement, ask_judge
 from .current import current
 from .matchers import ValueMatchers, WorkspaceMatchers
 from .workspace import WorkspaceHandle
@@ -46,6 +47,10 @@ class BenchHandle:
             known = ", ".join(sorted(axes)) or "none"
             raise KeyError(f"There is no axis {name!r} in the matrix; its axes are: {known}.")
         return axes[name]
+
+    def judge(self, prompt: str) -> Judgement:
+        """Ask the bench's judge. What it spends is kept apart; a judge that fails is an error, never a low score."""
+        return ask_judge(current("bench.judge"), prompt)
 
     @property
     def fixtures(self) -> Path:

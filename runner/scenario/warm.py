@@ -19,6 +19,7 @@ from runner.environments.base import Environment, Needs
 from runner.errors import RunnerError
 from runner.expected import Expected
 from runner.journal import MANIFEST
+from runner.judges import key_of
 from runner.load import load_bench
 from runner.manifest import Manifest
 from runner.matrix import agent_of, real_axes
@@ -104,7 +105,7 @@ class Warm:
             except RunnerError:
                 return Redactor()
             variables = dict(getattr(agent.spec, "env", {})) | {"base_url": getattr(agent.spec, "base_url", "")}
-            keys = getattr(agent.module, "KEYS", ())
+            keys = (*getattr(agent.module, "KEYS", ()), *((key_of(self.bench.judge),) if self.bench.judge else ()))
             self.redactors[cell] = Redactor(pairs_of_cell(self.bench.secrets, axes, variables, keys))
         return self.redactors[cell]
 

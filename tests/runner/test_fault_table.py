@@ -15,6 +15,7 @@ from tests.runner.test_hostile_agents import KILLER
 
 TESTS = Path(__file__).parent
 REAL = "agents/test_real_clis.py"
+ISOLATION = "environments/test_isolation.py::test_limits_end_what_breaks_them_and_the_trial_is_graded"
 HERE = "test_fault_table.py::test_what_no_other_test_reaches"
 REACHED = {
     "provider": f"{REAL}::test_each_refusal_of_the_provider_has_its_own_fault",
@@ -30,6 +31,8 @@ REACHED = {
     "scenario": "scenario/test_states.py::test_each_way_to_end_has_its_state",
     "evaluation": "scenario/test_states.py::test_each_way_to_end_has_its_state",
     "suite": "scenario/test_evaluation.py::test_a_suite_that_the_agent_broke_cannot_start",
+    "judge": "test_judges.py::test_a_judge_that_fails_is_an_evaluation_error_whatever_catches_it",
+    "judge_refused": "test_judges.py::test_an_unknown_key_stops_a_cell_after_three_trials",
     "required": "scenario/test_states.py::test_a_required_measure_that_is_missing_is_an_evaluation_error",
     "regrade": "test_regrade.py::test_another_prompt_and_a_file_that_was_not_kept_are_named",
     "budget": "test_engine.py::test_a_trial_over_its_own_budget_is_the_subjects_error",
@@ -38,6 +41,7 @@ REACHED = {
     "context_limit": f"{REAL}::test_limits_and_refusals_of_the_model_are_flags",
     "output_limit": f"{REAL}::test_limits_and_refusals_of_the_model_are_flags",
     "refusal": f"{REAL}::test_limits_and_refusals_of_the_model_are_flags",
+    **dict.fromkeys(("memory_limit", "processes_limit", "disk_limit"), ISOLATION),
     "step_limit": f"{REAL}::test_a_limit_of_turns_is_a_flag",
 }
 ADDED = {"protocol": "garbled", "environment": "saboteur"}

@@ -14,6 +14,7 @@ from benchsite.curation.models import Decision, Note
 from benchsite.flows.ingest import ingest
 from benchsite.readings.address import to_address
 from benchsite.runs.models import Trial
+from runner.blobs import BlobStore
 from tests.make import make_curator, make_run, make_user
 from tests.site.web.one_trial import Story, take_in
 
@@ -216,3 +217,22 @@ def test_the_transcript_downloads_as_it_was_written(client, tmp_path):
     assert json.loads(b"".join(response.streaming_content))["text"] == "<hi>"
     assert b"".join(client.get(trial_url(run, "transcript/?raw=output-1")).streaming_content) == b"raw <output>\n"
     assert client.get(trial_url(run, "transcript/?raw=output-9")).status_code == 404
+
+
+def test_what_a_judge_was_asked_and_spent_stands_apart_and_is_no_markup(client, tmp_path):
+    blobs = BlobStore(tmp_path / ".bench" / "blobs")
+    prompt, said = blobs.put(b"Grade this: " + EVIL.encode()), blobs.put(b'{"share": 0.5}')
+    judged = {
+        "type": "judge", "number": 1, "model": f"grader-2 {EVIL}", "prompt": prompt, "text": said, "seconds": 1.5,
+        "usage": {"tokens_in": 1234, "model_calls": 1, "cost": 0.25, "estimated": True}, "cut": False,
+    }  # fmt: skip
+    run = take_in(tmp_path, Story(extra=[judged]))
+    page = soup(client.get(trial_url(run)))
+    shown = page.find(id="h-judged").find_parent("section")
+    assert not shown.find("img")
+    words = " ".join(shown.get_text(" ").split())
+    assert f"Grade this: {EVIL}" in words
+    assert '{"share": 0.5}' in words
+    assert "tokens in 1,234" in words
+    usage = " ".join(page.find(id="h-usage").find_parent("section").get_text(" ").split())
+    assert usage.endswith("The judge's own tokens in 1,234 model calls 1 cost $0.25 (estimated)")

@@ -1,0 +1,265 @@
+"""A judge grades over a real connection, is recorded apart, and its failures are never a low score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.cli import main
+from runner.define import define_bench
+from runner.definition import Cli, Command, Judge
+from runner.doctor import diagnose
+from runner.errors import BenchError
+from runner.hashes import definition_hashes
+from runner.journal import read_events
+from runner.load import load_bench
+from runner.mock_model.server import MockModel
+from runner.prepare import prepare
+from runner.replay import Attempt, RunResult
+from runner.running import run
+from runner.schema_source import extract
+from runner.sealing import seal
+from runner.statistics.summary import summary
+from runner.stored import verify
+from tests.runner.scenario.benches import by_scenario, write_bench
+from tests.runner.test_guides import write_files
+
+KEY = "canary-key-of-the-judge-4711"
+GRADE = '{"share": 0.75, "why": "nearly"}'
+TALKS: list[dict[str, Any]] = [
+    {"when": "FENCED", "replies": [{"say": f"I think:\n```json\n{GRADE}\n```"}]},
+    {"when": "BUSY", "replies": [{"say": "yes", "fault": 429, "times": 1}]},
+    {"when": "DOWN", "replies": [{"fault": 500}]},
+    {"when": "BROKEN", "replies": [{"fault": "drop"}]},
+    {"when": "WORDS", "replies": [{"say": "It is fine."}]},
+    {"when": "NOBODY", "replies": [{"fault": 404}]},
+    {"when": "SILENT", "replies": [{"say": "I will not say.", "stop": "length"}]},
+    {"when": "ECHO", "replies": [{"say": f"your key is {KEY}"}]},
+]
+SCENARIOS = """
+    def bench_fenced(workspace, agent):
+        agent.request("go")
+        before = len(workspace.changed())
+        said = bench.judge("FENCED: grade " + workspace.read("done.txt"))
+        observe("share", said.json()["share"])
+        observe("resolved", bench.judge("BUSY: done?").text == "yes")
+        observe("note", said.model)
+
+    def bench_down(workspace, agent):
+        agent.request("go")
+        try:
+            observe("note", bench.judge("DOWN").text)
+        except Exception:
+            observe("resolved", False)
+
+    def bench_broken(workspace, agent):
+        agent.request("go")
+        bench.judge("BROKEN")
+
+    def bench_words(workspace, agent):
+        agent.request("go")
+        observe("share", bench.judge("WORDS").json()["share"])
+
+    def bench_nobody(workspace, agent, evaluation):
+        agent.request("go")
+        with evaluation() as env:
+            bench.judge("NOBODY")
+
+    def bench_echo(workspace, agent):
+        agent.request("go")
+        observe("note", bench.judge("ECHO").text)
+        bench.judge("SILENT")
+"""
+
+
+@dataclass(frozen=True)
+class Graded:
+    folder: Path
+    result: RunResult
+    ended: dict[str, Attempt]
+    asked: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module", params=["openai", "anthropic"])
+def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
+    with pytest.MonkeyPatch.context() as patch, MockModel({"talks": TALKS, "key": KEY}) as model:
+        patch.setenv("GRADER_KEY", KEY)
+        patch.setenv("BENCHSITE_JUDGE_URL", model.url)
+        folder = write_bench(
+            tmp_path_factory.mktemp("judges") / "bench",
+            {"s": SCENARIOS},
+            declare=f'judge=Judge("grader-2", {{"temperature": 0, "max_tokens": 50}}, protocol="{request.param}", '
+            'system="You grade.", version="rubric-3", key="GRADER_KEY", prices=(10, 100), retries=1)',
+        )
+        result = run(folder, workers=2)
+        ended = {name.removeprefix("s::"): attempt for name, attempt in by_scenario(result).items()}
+        yield Graded(folder, result, ended, [row["body"] for row in model.requests])
+
+
+def test_answers_become_observations_and_passing_trouble_is_tried_again(graded: Graded) -> None:
+    fenced = graded.ended["fenced"]
+    assert (fenced.state, fenced.outcome) == ("scored", "solved")
+    assert {key: seen.value for key, seen in fenced.observations.items()} == {
+        "share": 0.75, "resolved": True, "note": "grader-2",
+    }  # fmt: skip
+
+
+def test_the_judge_is_asked_with_its_declared_words_and_nothing_else(graded: Graded) -> None:
+    (body,) = [body for body in graded.asked if "FENCED" in json.dumps(body)]
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("grader-2", 0, 50)
+    assert "You grade." in json.dumps(body)
+    assert "FENCED: grade done\\n" in json.dumps(body)
+
+
+def test_what_the_judge_spends_stands_apart_from_the_subject(graded: Graded) -> None:
+    fenced = graded.ended["fenced"]
+    assert fenced.usage.tokens_in is None
+    assert fenced.usage.cost is None
+    spent = fenced.judge_usage
+    assert (spent.tokens_in, spent.tokens_out, spent.model_calls, spent.estimated) == (200, 20, 2, True)
+    assert spent.cost == pytest.approx((200 * 10 + 20 * 100) / 1_000_000)
+    assert [(one.number, one.model) for one in fenced.judged] == [(1, "grader-2"), (2, "grader-2")]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("down", "judge", "The provider of the judge 'grader-2' answered with an error (500): "),
+        ("broken", "judge", "The judge 'grader-2' was not reached: "),
+        ("words", "judge", "The judge's answer is not the JSON that the scenario asked it for: "),
+        ("nobody", "judge_refused", "The provider of the judge 'grader-2' does not know the model (404): "),
+    ],
+)
+def test_a_judge_that_fails_is_an_evaluation_error_whatever_catches_it(
+    graded: Graded, name: str, code: str, said: str
+) -> None:
+    attempt = graded.ended[name]
+    assert (attempt.state, attempt.fault) == ("eval_error", code)
+    assert attempt.reason.startswith(said)
+    assert attempt.outcome is None
+    assert "resolved" not in attempt.observations
+
+
+def test_a_key_stands_nowhere_and_what_a_judge_said_is_kept(graded: Graded) -> None:
+    written = [path for path in (graded.folder / ".bench").rglob("*") if path.is_file()]
+    assert not [path for path in written if KEY.encode() in path.read_bytes()]
+    echo = graded.ended["echo"]
+    assert echo.observations["note"].value == "your key is [redacted GRADER_KEY]"
+    assert [issue.code for issue in echo.issues] == ["judge_cut"]
+    blobs = graded.folder / ".bench" / "blobs"
+    (digest,) = {one.text for one in echo.judged if one.number == 1}
+    assert digest is not None
+    assert (blobs / digest[:2] / digest).read_bytes() == b"your key is [redacted GRADER_KEY]"
+    assert set(filter(None, (one.prompt for one in echo.judged))) <= set(echo.blobs())
+
+
+def test_the_run_says_who_judged_how_and_for_how_much(graded: Graded, capsys: pytest.CaptureFixture[str]) -> None:
+    judge = summary(graded.result)["judge"]
+    assert (judge["model"], judge["version"], judge["host"]) == ("grader-2", "rubric-3", "127.0.0.1")
+    assert judge["parameters"] == {"temperature": 0, "max_tokens": 50}
+    assert judge["answered"] == {"grader-2": judge["calls"]}
+    assert "canary" not in json.dumps(graded.result.manifest.to_json())
+    run_id = graded.result.manifest.run
+    assert main(["result", run_id, "--bench", str(graded.folder)]) == 0
+    assert f"judge grader-2 rubric-3: {judge['calls']} answers, " in capsys.readouterr().out
+    run_dir = graded.folder / ".bench" / "runs" / run_id
+    assert not verify(run_dir).problems
+    kinds = [event["type"] for event in read_events(run_dir)]
+    assert kinds.count("judge") == judge["calls"]
+
+
+def test_an_unknown_key_stops_a_cell_after_three_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = 'def bench_s(workspace, agent):\n    agent.request("go")\n    bench.judge("FENCED")\n'
+    with MockModel({"talks": TALKS, "key": KEY}) as model:
+        monkeypatch.setenv("OPENAI_API_KEY", "another")
+        declare = f'judge=Judge("grader-2", base_url="{model.url}/v1"), trials=5'
+        folder = write_bench(tmp_path / "bench", {"s": scenario}, declare=declare)
+        result = run(folder, workers=1)
+    assert result.counts == {"eval_error": 3, "not_run": 2}
+    assert "refused the key (401)" in result.trials[0].reason
+    assert "(judge_refused)" in result.stopped[0]
+
+
+def test_a_judge_without_a_key_is_refused_before_anything_is_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRADER_KEY", raising=False)
+    monkeypatch.delenv("BENCHSITE_JUDGE_URL", raising=False)
+    scenario = 'def bench_s(workspace, agent):\n    agent.request("go")\n'
+    folder = write_bench(tmp_path / "bench", {"s": scenario}, declare='judge=Judge("grader-2", key="GRADER_KEY")')
+    with pytest.raises(BenchError, match="judge 'grader-2' has no key: set the variable GRADER_KEY"):
+        prepare(folder)
+    found = diagnose(folder)
+    assert found.judge.name == "grader-2"
+    assert "The judge 'grader-2' has no key: set the variable GRADER_KEY." in found.problems
+
+
+class Schema:
+    resolved: bool
+    """Is it done?"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ({"judge": Judge("m-1"), "matrix": {"model": ["m-0", "vendor/M-1"]}}, r"also under test \(model=vendor/M-1\)"),
+        ({"judge": Judge("m-1"), "agents": {"a": Command("t --model=m-1")}}, "also under test .agent 'a'"),
+        ({"judge": Judge("m-1"), "agents": {"a": Cli("codex", options=("-m", "m-1"))}}, "also under test .agent 'a'"),
+        ({"judge": Judge("m-1"), "matrix": {"judge": ["m-1", "m-2"]}}, "axis 'judge' would vary the judge"),
+        ({"judge": Judge("m-1", key="K"), "matrix": {"env.K": ["a", "b"]}}, "axis 'env.K' would vary the judge"),
+        ({"judge": Judge("m-1", same_model="yes")}, "takes the reason in words"),
+        ({"judge": Judge("m-1", {"model": "m-2"})}, "may not set model"),
+        ({"judge": Judge("m-1", {"stop": {1}})}, "not what JSON can hold"),
+        ({"judge": Judge("m-1", protocol="telnet")}, "not one of: openai, anthropic"),
+        ({"judge": Judge("m-1", key="sk-12 34")}, "names the variable that holds the key"),
+        ({"judge": Judge("m-1", base_url="https://me:pw@x.org")}, "without a password"),
+        ({"judge": Judge(" ")}, "names no model"),
+        ({"judge": Judge("m-1", prices=(1,))}, "dollars for a million tokens"),  # type: ignore[arg-type]
+        ({"judge": Judge("m-1", retries=-1)}, "0 to 10 retries"),
+    ],
+)
+def test_a_judge_that_is_not_one_for_all_or_cannot_be_asked_is_refused(declared: dict[str, Any], said: str) -> None:
+    with pytest.raises(BenchError, match=said):
+        define_bench(name="acme/try", version="1", schema=Schema, workspace=None, **declared)
+
+
+def test_a_model_may_judge_itself_where_the_bench_says_why(tmp_path: Path) -> None:
+    judge = Judge("m-1", same_model="There is no other model on this machine.")
+    bench = define_bench(
+        name="acme/try", version="1", schema=Schema, workspace=None, judge=judge, matrix={"model": "m-1"}
+    )
+    assert bench.judge is judge
+
+
+def test_the_judge_is_part_of_the_definition_and_its_key_is_not(tmp_path: Path) -> None:
+    made = []
+    for number, judge in enumerate(
+        ('"m"', '"m", version="2"', '"m", {"temperature": 1}', '"m", key="OTHER", retries=0')
+    ):
+        scenario = {"s": "def bench_s(workspace, agent):\n    agent.request('go')\n"}
+        folder = write_bench(tmp_path / str(number), scenario, declare=f"judge=Judge({judge})")
+        bench = load_bench(folder)
+        made.append(definition_hashes(bench, extract(bench.schema, bench.file), seal(bench))["definition"])
+    assert made[0] == made[3]
+    assert len(set(made)) == 3
+
+
+def test_the_guide_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_files(Path(__file__).parents[2] / "docs" / "judges.md", tmp_path)
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures" / "rubric.md").write_text("Is the cause named?")
+    graded = {"say": '{"correct": true, "clarity": 0.5}'}
+    talks = [
+        {"model": "grader-large", "when": "Is the cause named?\n\nThe explanation:\nThe header", "replies": [graded]}
+    ]
+    with MockModel({"talks": talks}) as model:
+        monkeypatch.setenv("BENCHSITE_JUDGE_URL", model.url)
+        result = run(folder, workers=2)
+    finals = [trial.final for trial in result.trials if trial.final]
+    assert [final.outcome for final in finals] == ["solved", "solved"]
+    assert {final.observations["clarity"].value for final in finals} == {0.5}
