@@ -60,7 +60,7 @@ def resolve(bench: Bench, case: CollectedCase, environment: Environment, request
         "source": source,
         "artifacts": [artifact_row(one) for one in _first(request.artifacts, mark.get("artifacts"), ())],
         "collect": [_row(command) for command in _first(request.collect, mark.get("collect"), ())],
-        "fixtures": "mounted" if mode == "fresh" else "declared" if mark.get("fixtures") else "hidden",
+        "fixtures": _fixtures(mode, mark.get("fixtures")),
         "save_artifacts": bench.save_artifacts,
         **settings(bench, case.environment),
         "timeouts": asdict(bench.timeouts),
@@ -72,6 +72,13 @@ def resolve(bench: Bench, case: CollectedCase, environment: Environment, request
     plan["held"], refusal = held(environment, plan)
     _check(plan, bench, case, environment, refusal)
     return plan
+
+
+def _fixtures(mode: str, asked: bool | None) -> str:
+    """A fresh place has them unless the scenario leaves them out, the agent's own only where that is declared."""
+    if mode == "fresh":
+        return "hidden" if asked is False else "mounted"
+    return "declared" if asked else "hidden"
 
 
 def artifact_row(value: str | Artifact | Mapping[str, Any]) -> dict[str, Any]:

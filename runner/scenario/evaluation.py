@@ -56,8 +56,8 @@ class EvaluationEnvironment:
             return self._fixtures
         if not self._fixtures:
             raise RuntimeError(
-                "The fixtures are not shown here: processes that the agent left could read them. Use mode fresh, "
-                "declare fixtures=True in the mark, or read them with bench.fixtures."
+                "The fixtures are not shown here: processes that the agent left, or code it submitted, could read "
+                "them. Declare fixtures=True in the mark, or read them with bench.fixtures."
             )
         raise RuntimeError("The bench has no folder fixtures/.")
 
@@ -157,7 +157,7 @@ class Evaluation:
         fresh = self._open_fresh(entries)
         try:
             self._trial.enter("evaluation")
-            yield EvaluationEnvironment(self._trial, fresh, FIXTURES)
+            yield EvaluationEnvironment(self._trial, fresh, FIXTURES if self._plan["fixtures"] == "mounted" else "")
         finally:
             fresh.close("the evaluation has closed the environment")
 

@@ -58,7 +58,7 @@ def open_fresh(
     warm: Warm, subject: Subject, trial: LiveTrial, root: Path, entries: tuple[Collected, ...]
 ) -> FreshStage:
     """Make the new world, open its environment, and put the collected paths there; a fault of it ends the trial."""
-    place = _place(root / "fresh")
+    place = _place(root / f"fresh-{trial.setting.manifest.run}")  # a control group has the folder's name
     try:
         copy_world(warm.sealed.world, place.world)
         _set_up(warm, subject, trial, place.world)
@@ -98,4 +98,5 @@ def _set_up(warm: Warm, subject: Subject, trial: LiveTrial, world: Path) -> None
 def _needs(warm: Warm, subject: Subject, plan: Mapping[str, Any]) -> Needs:
     """No program of the agent, and no way to its model; the fixtures instead."""
     needs = needs_of(subject.needs, plan, "evaluation")
-    return replace(needs, programs=interpreter(), fixtures=warm.sealed.fixtures)
+    fixtures = warm.sealed.fixtures if plan["fixtures"] == "mounted" else None
+    return replace(needs, programs=interpreter(), fixtures=fixtures)

@@ -68,11 +68,11 @@ SCENARIOS = """
         with evaluation() as env:
             raise KeyError("grading")
 
-    @pytest.mark.evaluation("fresh")
+    @pytest.mark.evaluation("fresh", fixtures=False)
     def bench_zero(workspace, agent, evaluation):
         agent.request("go")
         with evaluation() as env:
-            observe("resolved", env.exec(["test", "-e", "out"]).exit_code == 0)
+            observe("resolved", env.exec(["sh", "-c", "test -e out || ls /*/verify.txt"]).exit_code == 0)
 
     @pytest.mark.evaluation("reuse", fixtures=True)
     def bench_declared(workspace, agent, evaluation):
@@ -182,7 +182,7 @@ def test_fixtures_are_shown_in_the_agents_environment_where_that_is_declared(end
 def test_fixtures_that_were_not_declared_are_refused_in_one_sentence(ended: dict[str, Attempt]) -> None:
     attempt = ended["undeclared"]
     assert (attempt.state, attempt.fault) == ("eval_error", "evaluation")
-    assert "processes that the agent left could read them" in attempt.reason
+    assert "processes that the agent left, or code it submitted, could read them" in attempt.reason
 
 
 def test_an_evaluation_that_was_promised_and_never_entered_is_an_error(ended: dict[str, Attempt]) -> None:
