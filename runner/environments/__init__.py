@@ -1,4 +1,4 @@
-"""Where trials run: `local` and `sandbox`; `auto` takes the best that really works here."""
+"""Where trials run: `local`, `sandbox` and `container`; `auto` takes the best that really works here."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from types import ModuleType
 from runner.definition import ISOLATION, Network
 from runner.errors import EnvironmentRefused
 
-from . import local, sandbox
+from . import container, local, sandbox
 from .base import Environment, Needs, Session
 
 __all__ = ["ENVIRONMENTS", "Environment", "Needs", "Session", "choose"]
 
-ENVIRONMENTS: dict[str, ModuleType] = {"sandbox": sandbox, "local": local}
-"""From most to least isolation: `auto` asks them in this order."""
+ENVIRONMENTS: dict[str, ModuleType] = {"container": container, "sandbox": sandbox, "local": local}
+"""From most to least isolation. `auto` asks them in this order; a container only where the bench names an image."""
 
 
-def choose(name: str = "auto", minimum: str = "none", network: Network | str = "open") -> Environment:
+def choose(name: str = "auto", minimum: str = "none", network: Network | str = "open", image: str = "") -> Environment:
     """Give the environment of that name, or the best one here; one that cannot hold what is demanded is refused."""
     if name != "auto" and name not in ENVIRONMENTS:
         raise EnvironmentRefused(f"There is no environment {name!r}; choose auto, {', '.join(ENVIRONMENTS)}.")
     reasons = []
-    for candidate in ENVIRONMENTS if name == "auto" else (name,):
+    for candidate in _candidates(name, image):
         module = ENVIRONMENTS[candidate]
         reason = _too_weak(module.ENVIRONMENT, minimum, network) or module.unusable()
         if not reason:
@@ -29,6 +29,12 @@ def choose(name: str = "auto", minimum: str = "none", network: Network | str = "
             return environment
         reasons.append(reason)
     raise EnvironmentRefused(" ".join(reasons))
+
+
+def _candidates(name: str, image: str) -> tuple[str, ...]:
+    if name != "auto":
+        return (name,)
+    return ("container",) if image else ("sandbox", "local")
 
 
 def _too_weak(environment: Environment, minimum: str, network: Network | str) -> str:

@@ -44,9 +44,9 @@ def _parents(_process: int) -> Parents | None:
     return None
 
 
-def _own() -> dict[str, str]:
+def _own(file: str = "/proc/self/cgroup") -> dict[str, str]:
     """Controller -> path of this process's group; version 2 has the name ""."""
-    lines = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    lines = Path(file).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     rows = (line.split(":", 2) for line in lines)
     return {name: path for _, names, path in rows for name in names.split(",")}
 
@@ -108,6 +108,7 @@ class Group:
     version: int
     folders: dict[str, Path]
     seen: dict[str, int] = field(default_factory=dict)
+    theirs: bool = False
 
     @classmethod
     def made(cls, found: Parents, name: str, memory: int | None, processes: int | None) -> Group:
@@ -155,7 +156,7 @@ class Group:
     def close(self, patience: float = 5.0) -> None:
         """End what is still inside, then remove the group."""
         limit = time.monotonic() + patience
-        for folder in self.places:
+        for folder in () if self.theirs else self.places:
             while folder.is_dir():
                 _kill(folder)
                 with contextlib.suppress(OSError):
@@ -164,6 +165,14 @@ class Group:
                 if time.monotonic() > limit:
                     raise EnvironmentRefused(f"The control group {folder} cannot be removed; `benchsite clean` can.")
                 time.sleep(0.001)
+
+
+def of_process(pid: int) -> Group | None:
+    """The group that another program made for a process, to be read only; None where it cannot be seen."""
+    mounts, own = _mounts(), _own(f"/proc/{pid}/cgroup")
+    if all(name in own and name in mounts for name in CONTROLLERS):
+        return Group(1, {name: _below(own[name], mounts[name]) for name in CONTROLLERS}, theirs=True)
+    return Group(2, dict.fromkeys(CONTROLLERS, _below(own[""], mounts[""])), theirs=True) if "" in mounts else None
 
 
 def left_behind() -> list[Path]:

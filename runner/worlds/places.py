@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from runner.errors import EnvironmentRefused
+from runner.keeper import process_of
 from runner.processes import run_process
 
 FOREIGN = (
@@ -38,6 +39,10 @@ class Place:
     def tmp(self) -> Path:
         return self.root / "tmp"
 
+    @property
+    def owner(self) -> Path:
+        return self.root / "owner"
+
     @cached_property
     def out(self) -> Path:
         return self.root / "out"
@@ -60,8 +65,9 @@ def _root(chosen: str | None, cache: str | None, home: str | None) -> Path:
     return Path(cache or Path(home or Path.home()) / ".cache") / "benchsite" / "worlds"
 
 
-def make_place(run: str, trial: int, attempt: int) -> Place:
-    """Make the folders of one attempt, empty; what a killed attempt left under the same name is removed."""
+def make_place(run: str, trial: int, attempt: int, run_dir: Path | None = None) -> Place:
+    """Make the folders of one attempt, empty; what a killed attempt left under the same name is removed. A link beside
+    them, which leads nowhere, says whose they are: what a dead runner left is known by it."""
     root = worlds_root()
     check_parents(root)
     place = Place(root / run / f"{trial}-{attempt}")
@@ -72,6 +78,7 @@ def make_place(run: str, trial: int, attempt: int) -> Place:
         place.root.mkdir(parents=True, mode=0o700)
     for folder in (place.world, place.home, place.tmp, place.out):
         os.mkdir(folder)  # noqa: PTH102  cheaper than Path's, and there are four in every trial
+    os.symlink("{} {} {}".format(*process_of(os.getpid()), run_dir or ""), place.owner)  # noqa: PTH211  cheaper too
     return place
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.environments import Needs, choose, sandbox
+from runner.environments import Needs, choose, container, sandbox
 from runner.environments.base import KeptSession
-from runner.worlds.places import Place, drop_place, make_place
+from runner.worlds.places import Place, drop_place, make_place, remove_tree
+from tests.runner.environments.images import make_image
 
 
 @pytest.fixture
@@ -18,6 +19,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     made = make_place("01RUN", 1, 1)
     yield made
     drop_place(made)
+
+
+@pytest.fixture(scope="session")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """podman's storage with one image in it, apart from the user's own."""
+    if container.unusable():
+        pytest.skip(f"Containers cannot be tested here: {container.unusable()}")
+    folder = tmp_path_factory.mktemp("containers")
+    yield make_image(folder)
+    remove_tree(folder)
+
+
+@pytest.fixture
+def containers(storage: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in storage.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_a_named_environment_that_is_too_weak_is_refused() -> None:
         choose("local", "sandbox")
     with pytest.raises(EnvironmentRefused, match="cut off the network"):
         choose("local", "none", Network(evaluation="none"))
-    with pytest.raises(EnvironmentRefused, match="auto, sandbox, local"):
+    with pytest.raises(EnvironmentRefused, match="auto, container, sandbox, local"):
         choose("vm")
 
 
@@ -68,6 +68,7 @@ def test_an_open_that_asks_local_for_no_network_is_refused(tmp_path: Path) -> No
 
 def test_every_environment_is_found_by_its_own_name() -> None:
     assert {name: module.ENVIRONMENT.name for name, module in ENVIRONMENTS.items()} == {
+        "container": "container",
         "sandbox": "sandbox",
         "local": "local",
     }

@@ -1,0 +1,144 @@
+"""Containers by podman, on an image made of this machine's own files."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from runner.environments import choose, container, engines
+from runner.environments.base import KeptSession, Needs
+from runner.environments.limits import Resources
+from runner.errors import EnvironmentRefused
+from runner.worlds.places import Place
+from tests.runner.environments.images import NAME
+
+Opener = Callable[..., KeptSession]
+Said = Callable[..., str]
+MB = 1 << 20
+
+
+@pytest.fixture
+def open_container(place: Place, containers: None) -> Iterator[Opener]:
+    sessions: list[KeptSession] = []
+
+    def open_one(**needs: object) -> KeptSession:
+        sessions.append(container.ENVIRONMENT.open(place, Needs(image=NAME, **needs)))  # type: ignore[arg-type]
+        return sessions[-1]
+
+    yield open_one
+    for session in sessions:
+        session.close()
+
+
+def test_a_container_is_the_image_with_the_trials_folders_and_without_this_machine(
+    open_container: Opener, said: Said, place: Place, tmp_path: Path
+) -> None:
+    fixtures = tmp_path / "fixtures"
+    fixtures.mkdir()
+    (fixtures / "answer").write_text("42\n")
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        session = open_container(fixtures=fixtures)
+        assert "refused" in said(session, f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' 2>&1"), "another loopback"
+    assert said(session, "pwd; echo hi > made; echo $HOME $TMPDIR").split() == ["/workspace", "/agent", "/tmp"]
+    assert ((place.world / "made").read_text(), (place.world / "made").stat().st_uid) == ("hi\n", os.getuid())
+    assert said(session, "cat /fixtures/answer; echo 1 > /fixtures/answer").startswith("42\n")
+    assert (fixtures / "answer").read_text() == "42\n"
+    for hidden in (tmp_path, place.root, Path(__file__)):
+        assert "No such file" in said(session, f"cat {hidden}")
+    said(session, "kill -9 1; kill -TERM 1; kill -9 -1")
+    assert said(session, "ls -d /proc/[0-9]* | wc -l").strip() in ("3", "4")
+    assert f"CapEff:\t{'0' * 16}" in said(session, "cat /proc/self/status")
+    assert said(session, f"ls {container.DOOR}") == "", "the door was shut behind process 1"
+    streams = {"stdout": place.out / "o", "stderr": place.out / "o"}
+    session.exec([sys.executable, "-c", "import sys; print(sys.executable)"], env={}, **streams)
+    assert (place.out / "o").read_text() == "/usr/bin/python3\n"
+    said(session, "(setsid sleep 1000 > /dev/null 2>&1 &)")
+    assert session.exec(["sh", "-c", "setsid sleep 999 & sleep 999"], env={}, timeout=0.2, **streams).timed_out
+    running = said(session, "cat /proc/[0-9]*/cmdline")
+    assert ("1000" in running, "999" in running) == (True, False), "what was left lives on, what timed out does not"
+    session.close()
+    session.close()
+    assert engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == ""
+
+
+def test_limits_and_a_network_of_none_hold_in_a_container(open_container: Opener, said: Said, place: Place) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        threading.Thread(target=lambda: server.accept()[0].close(), daemon=True).start()
+        limits = Resources(memory=64 * MB, processes=30, disk=8 * MB)
+        session = open_container(network="none", endpoint=f"http://localhost:{port}", limits=limits)
+        assert said(session, f"bash -c 'exec 3<>/dev/tcp/localhost/{port} && echo in'") == "in\n"
+        assert "in" not in said(session, f"bash -c 'exec 3<>/dev/tcp/localhost/{port + 1} && echo in' 2> /dev/null")
+    assert "tap" not in said(session, "cat /proc/net/dev")
+    assert "Read-only" in said(session, "touch /usr/x /etc/x")
+    assert "full" in said(session, "head -c 9000000 /dev/zero > big || echo full; rm big")
+
+    def over(line: str) -> tuple[str, ...]:
+        out = place.out / "o"
+        return session.exec(["bash", "-c", line], env={}, stdout=out, stderr=out, timeout=10).over
+
+    assert over("head -c 200M /dev/zero | tail") == ("memory",)
+    assert over("b() { b | b & }; b; sleep 0.2") == ("processes",)
+    assert "disk" in over("i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); sleep 0.01; done")
+    assert said(session, "rm f*; echo there") == "there\n"
+
+
+def test_a_container_dies_with_its_runner_and_one_left_behind_is_cleaned(
+    containers: None, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = os.fork()
+    if pid == 0:
+        container.ENVIRONMENT.open(place, Needs(image=NAME, network="none"))
+        os._exit(0)  # without closing: as after a crash
+    assert os.waitpid(pid, 0)[1] == 0
+    for _ in range(300):
+        if engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == "":
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the container outlived its runner")
+    image = engines.image(NAME)
+    labels = ("--label", f"{container.LABEL}=1-1")
+    alone = ("--network", "none", "--entrypoint", "sleep")
+    assert engines.ask("create", "--name", "benchsite-4194304-1-left", *labels, *image.options, *alone, NAME, "1000")[0]
+    from runner.cleaning import Left, clean
+
+    left = Left("container", "benchsite-4194304-1-left")
+    assert [found for found, _ in clean(dry_run=True) if found.kind == "container"] == [left]
+    assert (left, "") in clean()
+    assert engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == ""
+
+
+def test_what_keeps_containers_from_working_is_one_sentence(containers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EnvironmentRefused, match="needs an image: declare image="):
+        engines.image("")
+    with pytest.raises(EnvironmentRefused, match="not on this machine: get it with `podman pull localhost/none:1`"):
+        engines.image("localhost/none:1")
+    assert "podman pull" in container.ENVIRONMENT.refusal(Needs(image="localhost/none:1"))
+    assert "10.1.2.3" in container.ENVIRONMENT.refusal(Needs(image=NAME, network="none", endpoint="http://10.1.2.3"))
+    assert choose("auto", image=NAME).name == "container"
+    monkeypatch.setenv("BENCHSITE_CONTAINERS", "no-such-engine")
+    assert container.unusable() == engines.MISSING
+    with pytest.raises(EnvironmentRefused, match="install the package 'podman'"):
+        choose("auto", image=NAME)
+
+
+def test_a_daemon_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon.' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("BENCHSITE_CONTAINERS", "docker")
+    assert container.unusable() == "docker does not answer: Cannot connect to the Docker daemon."
