@@ -21,6 +21,7 @@ from runner.errors import JournalError
 from runner.manifest import Manifest
 
 from . import clean, projected
+from .annotate import bring_tags
 from .carry import Carrier, of_manifest
 from .curate import decide
 from .folding import Pass
@@ -105,6 +106,8 @@ def _open(
         projected.make_cells(manifest, run, bench)
         label = _label(run)
         Run.objects.filter(pk=run.pk).update(label=label, **({"created_at": kept["created_at"]} if kept else {}))
+        if not kept:  # a rebuild leaves the tags as people have them by now
+            bring_tags(run, manifest.tags)
     carrier = Carrier(run, source.blobs)
     found = carrier.fetch(of_manifest(manifest))
     with transaction.atomic():

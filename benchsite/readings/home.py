@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, F, Max, Q
 
 from benchsite.benches.models import Bench, Measure
+from benchsite.curation.models import Tag
 from benchsite.runs.models import Run, Standing
 
 from .alive import silent_since
@@ -105,6 +106,7 @@ class RunsPage:
     next: int | None
     state: str
     verdict: str
+    tag: str
 
 
 def home_page(benches: Any, runs: Any) -> HomePage:
@@ -125,16 +127,18 @@ def benches_page(benches: Any, runs: Any, start: int) -> BenchesPage:
     return BenchesPage(lines, total, start + PAGE if start + PAGE < total else None)
 
 
-def runs_page(runs: Any, *, state: str, verdict: str, before: int) -> RunsPage:
+def runs_page(runs: Any, *, state: str, verdict: str, tag: str, before: int) -> RunsPage:
     found = runs
     if state:
         found = found.filter(state=state)
     if verdict:
         found = found.filter(verdict=verdict)
+    if tag:
+        found = found.filter(ulid__in=Tag.objects.filter(trial=None, name=tag).values("run"))
     page = found.filter(pk__lt=before) if before else found
     rows = list(page.select_related("bench", "by").order_by("-id")[: PAGE + 1])
     following = rows[PAGE - 1].pk if len(rows) > PAGE else None
-    return RunsPage(run_lines(rows[:PAGE]), found.count(), following, state, verdict)
+    return RunsPage(run_lines(rows[:PAGE]), found.count(), following, state, verdict, tag)
 
 
 def run_lines(runs: Iterable[Run]) -> tuple[RunLine, ...]:

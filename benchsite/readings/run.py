@@ -118,7 +118,7 @@ class _Page:
             flags=self.aside.flags,
             coverage=cover,
             progress=progress(loaded),
-            tags=(*map(str, loaded.manifest.get("tags") or ()), *self.aside.tags),
+            tags=tuple(self.aside.tags),
             facts=facts,
             hashes=hashes,
         )

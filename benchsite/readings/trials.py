@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from django.db.models import Q
 
+from benchsite.curation.models import Tag
 from benchsite.runs.models import Observation, Run, Trial
 from runner.faults import FAULTS, OUTCOMES, STATES
 from runner.statistics import POLICIES
@@ -49,6 +50,7 @@ class Filters:
     value: str = ""
     known: str = ""
     far: str = ""
+    tag: str = ""
     why: str | None = None
     after: int = -1
 
@@ -70,7 +72,7 @@ class Filters:
     @property
     def carried(self) -> list[tuple[str, str]]:
         """The filters that no choice on the page sets: a form carries them along."""
-        names = ("case", "counted", "measure", "seen", "value", "known", "far", "why")
+        names = ("case", "counted", "measure", "seen", "value", "known", "far", "tag", "why")
         held = ((name, getattr(self, name)) for name in names)
         return [(name, value) for name, value in held if self._says(name, value)]
 
@@ -219,6 +221,9 @@ def where(loaded: Loaded, filters: Filters) -> Q | None:
         if measure is None:
             return None
         condition &= was_seen(measure.id, filters.seen, filters.value)
+    if filters.tag:
+        tagged = Tag.objects.filter(run=loaded.run.ulid, name=filters.tag).exclude(trial=None)
+        condition &= Q(index__in=tagged.values("trial"))
     if filters.far:
         far = far_trials(loaded.run, loaded.measures, filters.far)
         if far is None:
@@ -314,5 +319,7 @@ def _words(loaded: Loaded, filters: Filters) -> Iterator[tuple[str, str]]:
     if filters.far:
         words = SPENT_WORDS.get(filters.far, filters.far)
         yield f"{words} far above the rest of its scenario", filters.query(far="", after=-1)
+    if filters.tag:
+        yield f"tag: {filters.tag}", filters.query(tag="", after=-1)
     if filters.why is not None:
         yield f"reason: {filters.why or '(none given)'}", filters.query(why=None, after=-1)

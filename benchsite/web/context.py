@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 SHEETS = (
     "tokens", "base", "layout", "sections", "components", "tables", "blocks", "forms", "code", "charts", "matrix",
-    "pages", "evidence",
+    "pages", "evidence", "search",
 )  # fmt: skip
 """In this order; `tokens` states the order of the layers."""
 PLACES = {"home": "benches", "benches": "benches", "bench": "benches", "bench_scenario": "benches", "runs": "runs"}

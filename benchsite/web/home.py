@@ -35,6 +35,7 @@ def runs(request: HttpRequest) -> HttpResponse:
     state = asked.choice(request.GET, "state", STATES, "")
     verdict = asked.choice(request.GET, "verdict", VERDICTS, "")
     before = asked.whole(request, "before", 0)
-    page = readings.runs_page(runs_for(request), state=state, verdict=verdict, before=before)
+    tag = request.GET.get("tag", "")
+    page = readings.runs_page(runs_for(request), state=state, verdict=verdict, tag=tag, before=before)
     context = {"page": page, "states": STATES[1:], "verdicts": VERDICTS[1:], "crumbs": [("Runs", None)]}
     return private(render(request, "runs.html", context))

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from benchsite.flows.cancelling import cancel_run, may_cancel
 from benchsite.readings.alive import silent_since
 from benchsite.readings.matrix import SORTS
+from benchsite.readings.notes import notes_of
 from benchsite.readings.run import run_page
 from benchsite.readings.runsheets import SHEETS
 from benchsite.runs.models import Run
@@ -20,6 +21,7 @@ from . import asked, twins
 from .access import found, run_for
 from .conditional import page
 from .links import crumbs_of_run
+from .notes import annotating
 
 PARTS = {"": "run.html", "live": "run/_live.html", "tables": "run/_tables.html"}
 """A part has its own query, so that page and part never share an ETag; the page includes the same file."""
@@ -35,7 +37,9 @@ def run(request: HttpRequest, ulid: str) -> HttpResponse:
         made = found(run_page(of, question))
         link = request.build_absolute_uri(request.path + question.query(fixed=False).rstrip("?"))
         may = of.state == Run.State.RUNNING and may_cancel(request.user, of)
-        return {"page": made, "crumbs": crumbs_of_run(of), "sorts": SORTS, "link": link, "may_cancel": may}
+        beside = notes_of(of, None, request.user, made.tags)
+        writing = {"beside": beside, **annotating(request, of)}
+        return {"page": made, "crumbs": crumbs_of_run(of), "sorts": SORTS, "link": link, "may_cancel": may, **writing}
 
     return page(request, revision(of), template, build)
 

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from benchsite.readings import words
 from benchsite.readings.leaderboard import Board, Place
 from benchsite.readings.question import Question
+from benchsite.readings.search import Hit
 from benchsite.readings.strips import Strip
 
 from . import formats, links, marks, matrix, source, turned
@@ -224,6 +225,11 @@ def twins(name: str, query: str = "") -> SafeString:
         '<a class="btn small" href="{}.json{}">JSON</a></span>',
         name, rest, name, rest,
     )  # fmt: skip
+
+
+@register.simple_tag
+def hit_url(hit: Hit) -> str:
+    return reverse(hit.route, args=hit.args)
 
 
 @register.simple_tag

@@ -12,16 +12,19 @@ from benchsite.readings import artifact as artifacts
 from benchsite.readings import diff as diffs
 from benchsite.readings import transcript as transcripts
 from benchsite.readings import trial as trials
+from benchsite.readings.notes import notes_of
 
 from . import diffparts
 from .access import found
 from .evidence import attachment, raw, tab, whole_number
+from .notes import annotating
 
 
 @require_safe
 def trial(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     page = found(trials.overview(request.user, ulid, index))
-    return tab(request, "overview", page)
+    run = page.head.run
+    return tab(request, "overview", page, beside=notes_of(run, index, request.user), **annotating(request, run))
 
 
 @require_safe

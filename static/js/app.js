@@ -3,7 +3,8 @@
 import { bindCopy } from "./copy.js";
 import { bindFilters } from "./filters.js";
 import { bindMatrix } from "./matrix.js";
+import { bindPalette } from "./palette.js";
 import { bindTheme } from "./theme.js";
 import { bindTimes } from "./times.js";
 
-for (const bind of [bindTheme, bindCopy, bindTimes, bindMatrix, bindFilters]) bind(document);
+for (const bind of [bindTheme, bindCopy, bindTimes, bindMatrix, bindFilters, bindPalette]) bind(document);

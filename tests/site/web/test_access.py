@@ -22,15 +22,19 @@ PRIVATE = (404, 404, 200, 200)
 OWN = (302, 200, 200, 200)
 CAST = ("stranger", "outsider", "member", "curator")
 EXPECTED: dict[str, tuple[int, int, int, int]] = {
-    **dict.fromkeys(("home", "benches", "runs", "upload", "login", "logout", "docs", "docs_page", "styleguide"), OPEN),
+    **dict.fromkeys(
+        ("home", "benches", "runs", "upload", "login", "logout", "docs", "docs_page", "styleguide", "search"), OPEN
+    ),
     **dict.fromkeys(("bench", "bench_scenario", "run", "run_trials", "run_scenario", "run_cell"), PRIVATE),
     **dict.fromkeys(("run_table", "run_trials_table"), PRIVATE),
     "run_versus": (404, 404, 302, 302),
     **dict.fromkeys(("trial", "trial_transcript", "trial_changes", "trial_diff_file", "trial_patch"), PRIVATE),
-    **dict.fromkeys(("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file"), PRIVATE),
+    **dict.fromkeys(
+        ("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file", "trial_workspace_zip"), PRIVATE
+    ),
     **dict.fromkeys(("artifact", "compare", "compare_table"), PRIVATE),
     "tokens": OWN,
-    **dict.fromkeys(("token_revoke", "run_cancel"), (302, 405, 405, 405)),
+    **dict.fromkeys(("token_revoke", "run_cancel", "run_note", "run_tag"), (302, 405, 405, 405)),
 }
 """Status for stranger, outsider (another's account), member of the bench's group, curator; the bench is private."""
 
