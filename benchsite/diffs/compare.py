@@ -13,7 +13,7 @@ from .dangers import places
 from .decode import Source, decode
 from .facts import Fact
 from .files import Changed, Side
-from .images import image_type
+from .images import is_picture
 from .limits import AUTO_OPEN_BYTES, AUTO_OPEN_LINES, CLICK_ROWS, DANGER_LINES, WHOLE_LINE
 from .lines import Opcode
 from .options import Options
@@ -24,6 +24,7 @@ from .rows import Cell, Fold, Line, Pages, Row, between, first_line, rows, start
 Kind = Literal["text", "binary", "large", "absent", "plain"]
 """`plain` has no lines to show: links, devices, folders, mode changes and pure renames say all in facts."""
 FORMAT = 3
+SUBMODULE = "160000"
 Taken = tuple[tuple[Row | Fold, ...], Line | None]
 
 
@@ -110,7 +111,7 @@ def compare(change: Changed, old: bytes | None, new: bytes | None, options: Opti
 
 
 def _bytes(change: Changed, old: bytes, new: bytes, options: Options, cache: Cache, said: list[Fact]) -> Comparison:
-    if image_type(old) or image_type(new):
+    if is_picture(old) or is_picture(new):
         fact = Fact("info", "An image.")
         return Comparison(change, "binary", (*said, fact), first_difference=facts.first_difference(old, new))
     for data in (old, new):
@@ -183,12 +184,14 @@ def _codes(change: Changed, old: Pages, new: Pages, options: Options, cache: Cac
 
 
 def _why_folded(change: Changed, old: Pages, new: Pages, changed: int, ends: Fact | None) -> str:
-    if change.folded:
+    if facts.minified(old.raw) or facts.minified(new.raw):
+        return "minified"
+    # a file that an agent edited and then called generated is none
+    said = [facts.generated(pages.raw) for pages in (old, new) if len(pages)]
+    if change.folded or (said and all(said)):
         return "generated file"
     if ends:
         return "only line ends changed"
-    if facts.minified(old.raw) or facts.minified(new.raw):
-        return "minified"
     if changed > AUTO_OPEN_LINES:
         return f"{changed:,} changed lines"
     shown = len(new.source.data) if change.before is None else len(old.source.data) if change.after is None else 0
@@ -196,7 +199,7 @@ def _why_folded(change: Changed, old: Pages, new: Pages, changed: int, ends: Fac
 
 
 def _is_file(side: Side | None) -> bool:
-    return side is not None and side.type == "file"
+    return side is not None and side.type == "file" and side.mode != SUBMODULE
 
 
 def _about_sides(change: Changed) -> Iterator[Fact]:
@@ -209,14 +212,16 @@ def _about_sides(change: Changed) -> Iterator[Fact]:
     if change.status == "type" and before and after:
         yield Fact("warn", f"A {_noun(before)} became a {_noun(after)}.")
     for side, verb in ((before, "pointed"), (after, "points")):
-        if side and side.type == "link":
+        if side and side.mode == SUBMODULE:
+            yield Fact("warn", "A submodule: another repository, of which only its commit is recorded.")
+        elif side and side.type == "link":
             yield Fact("warn", f"A symbolic link; it {verb} to {side.target!r} and is never followed.")
         elif side and side.type not in ("file", "dir", "link"):
             yield Fact("warn", f"A {_noun(side)}; it has no content that could be shown.")
     if change.status == "added" and after and after.mode == "100755":
         yield Fact("info", "Executable.")
     for side in (before, after):
-        if side and side.type == "file" and side.size == 0:
+        if _is_file(side) and side.size == 0:
             yield Fact("info", f"The {'old' if side is before else 'new'} file is empty.")
 
 

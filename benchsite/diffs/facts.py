@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .decode import Source
-from .limits import MAX_BYTES, MAX_LINES, MINIFIED_LINE, MINIFIED_MEAN
+from .limits import GENERATED, GENERATED_LINES, MAX_BYTES, MAX_LINES, MINIFIED_LINE, MINIFIED_MEAN
 from .lines import count_lines
 
 Ends = Literal["", "LF", "CRLF", "mixed"]
@@ -77,6 +77,11 @@ def minified(lines: Sequence[str]) -> bool:
         return False
     longest, total = max(map(len, lines)), sum(map(len, lines))
     return longest > MINIFIED_LINE or total / len(lines) > MINIFIED_MEAN
+
+
+def generated(lines: Sequence[str]) -> bool:
+    """Tell a file whose first lines say that a program wrote it."""
+    return any(sign in line for line in lines[:GENERATED_LINES] for sign in GENERATED)
 
 
 def first_difference(old: bytes, new: bytes) -> int:

@@ -12,7 +12,7 @@ from runner.digests import sha256
 from runner.errors import PathRefused, RunnerError
 from runner.worlds.tree import Entry
 
-from .limits import FOLDED_FOLDERS, FOLDED_NAMES
+from .limits import FOLDED_ENDS, FOLDED_FOLDERS, FOLDED_NAMES
 
 FORMAT = "benchsite/changes/1"
 Status = Literal["added", "deleted", "modified", "renamed", "copied", "mode", "type"]
@@ -65,7 +65,8 @@ class Changed:
     def folded(self) -> bool:
         """Tell generated files: lock files and what package managers put down."""
         parts = self.path.split("/")
-        return parts[-1] in FOLDED_NAMES or not FOLDED_FOLDERS.isdisjoint(parts[:-1])
+        name = parts[-1]
+        return name in FOLDED_NAMES or name.endswith(FOLDED_ENDS) or not FOLDED_FOLDERS.isdisjoint(parts[:-1])
 
     @property
     def fragment(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .limits import SNIFF
+
 HEAD = 65_536
 """Bytes enough to find the size of most images; a JPEG may hide it behind more."""
 MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -30,6 +32,11 @@ def image_type(head: bytes) -> str:
     if head[4:12] in (b"ftypavif", b"ftypavis"):
         return "image/avif"
     return next((media for magic, media in MAGIC if head.startswith(magic)), "")
+
+
+def is_picture(data: bytes) -> bool:
+    """Tell an image from a text that begins like one: pictures hold NUL bytes, texts must not hide behind a word."""
+    return b"\0" in data[:SNIFF] and bool(image_type(data[:16]))
 
 
 def image(head: bytes) -> Image | None:

@@ -68,4 +68,7 @@ FOLDED_NAMES = frozenset(
     }
 )
 FOLDED_FOLDERS = frozenset({"node_modules", ".git", "__pycache__", ".venv", "vendor"})
-"""Generated things: in the list with their counts, folded by default."""
+FOLDED_ENDS = (".min.js", ".min.css", ".js.map", ".css.map", "_pb2.py", "_pb2.pyi", ".pb.go")
+GENERATED = ("@generated", "DO NOT EDIT", "do not edit by hand")
+GENERATED_LINES = 5
+"""Generated things: in the list with their counts, folded by default. A file says so itself in its first lines."""

@@ -50,8 +50,8 @@ def tree(paths: Sequence[str], counts: Sequence[Count]) -> tuple[Node, ...]:
 
 
 def _walk(folder: _Folder, depth: int, counts: Sequence[Count]) -> Iterator[Node]:
-    below: list[tuple[list[str], _Folder | int]] = [([name], inner) for name, inner in folder.folders.items()]
-    below += [(order(name), place) for name, place in folder.files]
+    below: list[tuple[list[str], _Folder | int]] = [(order(name), place) for name, place in folder.files]
+    below += [([name], inner) for name, inner in folder.folders.items()]
     for (name, *deeper), one in sorted(below, key=lambda row: row[0]):
         if isinstance(one, int):
             yield Node("/".join([name, *deeper]), depth, *counts[one], one)

@@ -1,0 +1,3 @@
+/* a remark */
+int one(int a, int b);
+int two(int a, int b);

@@ -1,0 +1,2 @@
+int one(int a);
+int two(int a);
