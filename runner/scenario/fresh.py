@@ -15,12 +15,11 @@ from runner.collected import Collected
 from runner.environments.base import Needs, Session
 from runner.errors import RunnerError
 from runner.surroundings import needs_of
-from runner.worlds.copying import copy_world
 from runner.worlds.places import Place
 
 from .commands import Execution, execute
 from .live import trace_of
-from .preparing import commit
+from .preparing import commit, make_world
 from .restoring import restore
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def open_fresh(
     """Make the new world, open its environment, and put the collected paths there; a fault of it ends the trial."""
     place = _place(root / f"fresh-{trial.setting.manifest.run}")  # a control group has the folder's name
     try:
-        copy_world(warm.sealed.world, place.world)
+        make_world(warm, trial, place, again=True)
         _set_up(warm, subject, trial, place.world)
         session = warm.environment.open(place, _needs(warm, subject, trial.setting.plan))
     except (RunnerError, OSError) as error:

@@ -39,7 +39,7 @@ GIT_STEPS = (
 
 
 def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) -> Stage:
-    take_baseline = _make_world(warm, trial, place)
+    take_baseline = make_world(warm, trial, place)
     trial.enter("setup")
     if warm.bench.setup is not None:
         _set_up(warm, subject, trial, place.world)
@@ -54,12 +54,14 @@ def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) 
     return Stage(trial, place, baseline, session)
 
 
-def _make_world(warm: Warm, trial: LiveTrial, place: Place) -> TakeBaseline:
-    """Where the kernel mounts no layer after all, the trial has a copy, which looks the same, and says so."""
+def make_world(warm: Warm, trial: LiveTrial, place: Place, *, again: bool = False) -> TakeBaseline:
+    """Where the kernel mounts no layer after all, the trial has a copy, which looks the same, and says so.
+
+    `again`: a further world for a trial that has its own; without root there is no power left to mount it."""
     worlds, why = warm.worlds, ""
     if worlds.name != warm.manifest.host.get("world", COPY):
         why = "none can be had here any more"
-    elif worlds.name != COPY:
+    elif worlds.name != COPY and (worlds.mounts_again or not again):
         try:
             return worlds.set_up(place)
         except OSError as error:

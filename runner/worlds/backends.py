@@ -38,6 +38,7 @@ class Copying:
     source: Path | None
     template: Tree | None
     name = COPY
+    mounts_again = False
 
     def set_up(self, place: Place) -> TakeBaseline:
         """Make the world; what is given back takes its baseline once setup has run."""
@@ -50,6 +51,11 @@ class Overlay:
     style: str
     lower: Lower
     name = OVERLAY
+
+    @property
+    def mounts_again(self) -> bool:
+        """Whether a process that has mounted one may mount another: in a user namespace it gave its powers up."""
+        return self.style != mounting.USER
 
     def set_up(self, place: Place) -> TakeBaseline:
         """Make the world in a mount namespace of this process: all that it starts from now on sees it, nobody else."""

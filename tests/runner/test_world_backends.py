@@ -42,6 +42,14 @@ SCENARIOS = """
             observe("note", env.exec(["sh", "-c", "ls; cat lib/inner/a.txt"]).stdout)
         raise ValueError("so that the world is kept")
 """
+FRESH = """
+    @pytest.mark.evaluation("fresh", artifacts=["/workspace/new.txt"])
+    def bench_fresh(workspace, agent, evaluation):
+        agent.request("go")
+        with evaluation() as env:
+            observe("note", env.exec(["sh", "-c", "ls -R; cat new.txt; rm -r old gone; mkdir gone; ls gone"]).stdout)
+        observe("count", len(workspace.changed()))
+"""
 SETUP = """
 import os, subprocess, sys
 def setup(world, cell):
@@ -63,7 +71,7 @@ WORLD = {
 def bench(tmp_path: Path, environment: str) -> Path:
     folder = write_bench(
         tmp_path / "bench",
-        {"s": SCENARIOS},
+        {"s": SCENARIOS, **({"fresh": FRESH} if environment == "sandbox" else {})},
         agents=f'{{"mover": {AGENT}}}',
         world=WORLD,
         declare=f'environment="{environment}", setup=setup, workspace=Workspace(git=True, retain="failed")',
@@ -123,6 +131,8 @@ def test_a_run_on_overlays_records_and_keeps_what_one_on_copies_does(tmp_path: P
     assert works.observations["resolved"].value is True
     assert set(works.changes) == {"agent", "evaluation"}
     assert not [issue for issue in (*works.issues, *raises.issues) if issue.code == "world"]
+    if environment == "sandbox":
+        assert "inner" in str(others["fresh"].observations["note"].value)
     assert kept_files(folder, copied, ones["s::raises"]) == kept_files(folder, layered, raises)
     assert not any((worlds_root() / result.manifest.run).exists() for result in (copied, layered))
 
