@@ -71,7 +71,7 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
         fault = never_started("aider", done, stdout, stderr) or silent("aider", stderr, done)
         return Reading("", Usage(), [asked(ask)], fault, how_it_ended(done))
     errors = [] if _ANSWERED.search(text) else _ERROR.findall(text)
-    fault, flag = judged(ask, "aider", errors[-1] if errors else "", KEYS)
+    fault, flag = judged("aider", errors[-1] if errors else "")
     flags = tuple(dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ()))))
     steps = [asked(ask), Step("assistant", "message", text)]
     return Reading(text, Usage(), steps, fault, flags, "chat")

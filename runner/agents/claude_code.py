@@ -16,7 +16,7 @@ from runner.records import Usage
 
 from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
 from .claude_events import Told, steps_of, told, total_of, usage_of
-from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, nested, root_url, scrub, sentence, silent
+from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, nested, root_url, sentence, silent
 from .programs import ask_version, find_program
 
 KIND = "claude-code"
@@ -73,7 +73,7 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     if not heard.any:
         fault = never_started("claude", done, stdout, stderr) or silent("Claude Code", stderr, done)
         return Reading("", usage_of(heard), [asked(ask)], fault, how_it_ended(done), heard.session)
-    fault, flag = _judge(ask, heard, done)
+    fault, flag = _judge(heard, done)
     flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))
     elsewhere = endpoint(ask.spec, ask.axes) != DEFAULT_ENDPOINT
     usage = usage_of(heard, elsewhere, _thread(ask.session)[1])
@@ -90,7 +90,7 @@ def _session(heard: Told) -> str | None:
     return f"{heard.session} {json.dumps(total_of(heard).to_json())}" if heard.session else None
 
 
-def _judge(ask: Ask, heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:
+def _judge(heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:
     """Read fault and flag from the last result line, which the harness writes itself."""
     if heard.result is None:
         if done.exit_code == 0 and not done.timed_out:
@@ -98,7 +98,7 @@ def _judge(ask: Ask, heard: Told, done: Ended) -> tuple[tuple[str, str] | None, 
         return None, None
     message = str(heard.result.get("result") or heard.result.get("subtype") or "")
     meant = _meant(heard, message)
-    said = scrub(sentence("Claude Code", message), {**cli(ask.spec).env, **ask.env}, KEYS)
+    said = sentence("Claude Code", message)
     if meant == "budget" or (meant or "").startswith("provider"):
         return (str(meant), said), None
     return None, meant

@@ -49,14 +49,6 @@ def environment(ask: Ask, needed: Sequence[str], fixed: Mapping[str, str]) -> di
     return {**taken, **fixed, **variables(ask)}
 
 
-def scrub(text: str, env: Mapping[str, str], keys: Sequence[str]) -> str:
-    """Take the values of key variables out of a sentence of ours."""
-    for value in {env.get(name, "") for name in keys} | {os.environ.get(name, "") for name in keys}:
-        if len(value) >= 6:
-            text = text.replace(value, "***")
-    return text
-
-
 def nested(axes: Mapping[str, Any]) -> dict[str, Any]:
     """Turn `config.a.b` axes into {"a": {"b": value}}."""
     tree: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from typing import Any
 from runner.definition import AgentSpec
 
 from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
-from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, number, scrub, sentence, silent, v1_url
+from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, number, sentence, silent, v1_url
 from .codex_events import COUNTS, Told, steps_of, told, usage_of
 from .programs import ask_version, find_program
 
@@ -76,7 +76,7 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     if not heard.any:
         fault = never_started("codex", done, stdout, stderr) or silent("Codex", stderr, done)
         return Reading("", usage_of(heard, {}), [asked(ask)], fault, how_it_ended(done))
-    fault, flag = _judge(ask, heard, done)
+    fault, flag = _judge(heard, done)
     flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))
     before = _thread(ask.session)[1]
     steps = [asked(ask), *steps_of(heard)]
@@ -96,16 +96,16 @@ def _session(heard: Told, before: Mapping[str, int]) -> str | None:
     return " ".join((heard.session, *known)) if heard.session else None
 
 
-def _judge(ask: Ask, heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:
+def _judge(heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:
     if done.timed_out and heard.waiting:
-        return ("provider", scrub(sentence("Codex", heard.waiting), {**cli(ask.spec).env, **ask.env}, KEYS)), None
+        return ("provider", sentence("Codex", heard.waiting)), None
     if heard.failure is None:
         if done.exit_code == 0 and not done.timed_out and heard.usage is None:
             return ("protocol", "Codex ended well, but without the turn.completed event of its protocol."), None
         return None, None
     meant = meaning(heard.failure)
     if meant and meant.startswith("provider"):
-        return (meant, scrub(sentence("Codex", heard.failure), {**cli(ask.spec).env, **ask.env}, KEYS)), None
+        return (meant, sentence("Codex", heard.failure)), None
     return None, meant
 
 

@@ -50,7 +50,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 
 
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
-    return reading(ask, ("goose", "goose"), told(events(stdout)), done, (stdout, stderr), KEYS)
+    return reading(ask, ("goose", "goose"), told(events(stdout)), done, (stdout, stderr))
 
 
 def told(lines: Iterable[dict[str, Any]]) -> Heard:

@@ -72,7 +72,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 
 
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
-    return reading(ask, ("mini", "mini-swe-agent"), told(_file(ask)), done, (stdout, stderr), KEYS)
+    return reading(ask, ("mini", "mini-swe-agent"), told(_file(ask)), done, (stdout, stderr))
 
 
 def told(file: Path) -> Heard:

@@ -72,7 +72,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 
 
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
-    return reading(ask, ("opencode", "opencode"), told(events(stdout)), done, (stdout, stderr), KEYS)
+    return reading(ask, ("opencode", "opencode"), told(events(stdout)), done, (stdout, stderr))
 
 
 def told(lines: Iterable[dict[str, Any]]) -> Heard:

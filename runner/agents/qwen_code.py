@@ -54,7 +54,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 
 
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
-    return reading(ask, ("qwen", "Qwen Code"), _heard(claude_told(events(stdout))), done, (stdout, stderr), KEYS)
+    return reading(ask, ("qwen", "Qwen Code"), _heard(claude_told(events(stdout))), done, (stdout, stderr))
 
 
 def _heard(told: Told) -> Heard:

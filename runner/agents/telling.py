@@ -11,7 +11,7 @@ from runner.replay import Usage
 from runner.transcript import Step
 
 from .base import Ask, Ended, Reading, asked, how_it_ended, never_started
-from .clis import NO_KEY, cli, environment, meaning, scrub, sentence, silent
+from .clis import NO_KEY, cli, environment, meaning, sentence, silent
 
 OPENAI_KEYS = ("OPENAI_API_KEY",)
 MODEL_KEYS = (
@@ -46,7 +46,7 @@ def keyed(ask: Ask, needed: Sequence[str], fixed: dict[str, str]) -> dict[str, s
 
 
 def reading(
-    ask: Ask, name: tuple[str, str], heard: Heard, done: Ended, files: tuple[Path, Path], keys: Sequence[str]
+    ask: Ask, name: tuple[str, str], heard: Heard, done: Ended, files: tuple[Path, Path]
 ) -> Reading:
     """Judge what was heard: a fault of the provider, a flag of the subject, or a protocol that was not kept. `name` is
     the program and what it is called in sentences."""
@@ -54,7 +54,7 @@ def reading(
     if not heard.any:
         fault = never_started(program, done, *files) or silent(title, files[1], done)
         return Reading("", Usage(), [asked(ask)], fault, how_it_ended(done))
-    fault, flag = judged(ask, title, heard.error, keys)
+    fault, flag = judged(title, heard.error)
     flag = flag or heard.flag
     if fault is None and not heard.error and not heard.whole and done.exit_code == 0 and not done.timed_out:
         fault = ("protocol", f"{title} ended well, but without the end of its protocol.")
@@ -62,12 +62,12 @@ def reading(
     return Reading(heard.text, heard.usage, [asked(ask), *heard.steps], fault, flags, heard.session)
 
 
-def judged(ask: Ask, title: str, error: str, keys: Sequence[str]) -> tuple[tuple[str, str] | None, str | None]:
+def judged(title: str, error: str) -> tuple[tuple[str, str] | None, str | None]:
     """Give the fault or the flag that an error of the harness stands for."""
     meant = meaning(error) if error else None
     if meant is None or not meant.startswith("provider"):
         return None, meant
-    return (meant, scrub(sentence(title, error), {**cli(ask.spec).env, **ask.env}, keys)), None
+    return (meant, sentence(title, error)), None
 
 
 def mapping(value: Any) -> dict[str, Any]:

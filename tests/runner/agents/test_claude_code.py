@@ -136,14 +136,6 @@ def test_limits_of_its_own(desk: Make, subtype: str, fault: str | None, flags: t
     assert (reading.fault[0] if reading.fault else None, reading.flags) == (fault, flags)
 
 
-def test_a_key_never_stands_in_a_sentence_of_ours(desk: Make) -> None:
-    one = desk(Cli("claude-code", base_url="http://x", env={"ANTHROPIC_API_KEY": "sk-very-secret"}))
-    row = {"type": "result", "is_error": True, "api_error_status": 401, "result": "bad key sk-very-secret"}
-    (one.root / "key.jsonl").write_text(json.dumps(row) + "\n")
-    reading = one.read(one.root / "key.jsonl", Done(1))
-    assert reading.fault == ("provider_auth", "Claude Code reported: bad key ***")
-
-
 @pytest.mark.parametrize("text", ["", "not json\n", "[1, 2]\n{}\n", '{"type": "banana"}\n'])
 def test_output_that_is_no_protocol_is_a_fault_only_where_it_ended_by_itself(desk: Make, text: str) -> None:
     one = desk(HERE)
