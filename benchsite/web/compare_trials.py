@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from benchsite.diffs.options import Options
+from benchsite.diffs.pretty import is_json
 from benchsite.readings.address import to_address
 from benchsite.readings.compare import trials as readings
 from benchsite.readings.compare.aligned import APART
@@ -61,7 +62,8 @@ def _changes(request: HttpRequest, pair: Pair) -> HttpResponse:
     groups = [_group(pair, group, show, options) for group in files.groups]
     shows = [(words, _url(pair, key, options), key == show) for key, words in SHOWS.items()]
     keep = _url(pair, show).partition("?")[2] + "&"
-    context = {"files": files, "groups": groups, "shows": shows, "bar": diffparts.bar(options), "keep": keep}
+    json = any(is_json(file.change.path) for file in files.files)
+    context = {"files": files, "groups": groups, "shows": shows, "bar": diffparts.bar(options, json=json), "keep": keep}
     return _tab(request, "changes", readings.both(pair), **context)
 
 
@@ -94,7 +96,7 @@ def _file(request: HttpRequest, pair: Pair) -> HttpResponseBase:
 
 def _one(request: HttpRequest, pair: Pair, one: OnePath) -> HttpResponse:
     part, url = request.GET.get("part", ""), _url(pair, one.show, one.options, to_address(one.change.path))
-    if part == "rows":
+    if part in ("rows", "line"):
         return HttpResponse(diffparts.fold_rows(request, one, url))
     shown = diffparts.shown_at(one.file(asked=part != "near"), one.options, url)
     context = {"shown": shown, "options": one.options}
@@ -106,7 +108,8 @@ def _one(request: HttpRequest, pair: Pair, one: OnePath) -> HttpResponse:
         for key, words in SHOWS.items()
         if one.touched.change(key)
     ]
-    context |= {"pair": pair, "touched": one.touched, "bar": diffparts.bar(one.options), "keep": keep, "shows": shows}
+    bar = diffparts.bar(one.options, json=is_json(one.change.path))
+    context |= {"pair": pair, "touched": one.touched, "bar": bar, "keep": keep, "shows": shows}
     return render(request, "compare/file.html", {**context, "all": _url(pair, one.show), "crumbs": _crumbs(pair)})
 
 
