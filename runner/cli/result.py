@@ -28,7 +28,8 @@ def command(options: Namespace) -> int:
             return 0
     if options.trials:
         rows = trial_rows(result)
-        print_json({"run": result.manifest.run, "trials": rows}) if options.json else _show_trials(rows)
+        plans = list(result.manifest.plans)
+        print_json({"run": result.manifest.run, "plans": plans, "trials": rows}) if options.json else _show_trials(rows)
     elif options.json:
         print_json(made)
     else:
@@ -66,6 +67,8 @@ def _trial_row(result: RunResult, trial: Trial) -> dict[str, Any]:
         "cost": trial.usage.cost,
         "kept": bool(final and final.kept),
         "reason": trial.reason,
+        "plan": trial.planned.plan,
+        "collected": [entry.to_json() for entry in final.collected] if final else [],
     }
 
 
