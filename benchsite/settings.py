@@ -64,7 +64,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "benchsite.web.context.site",
             ],
-            "builtins": ["benchsite.web.tags", "benchsite.web.runtags"],
+            "builtins": ["benchsite.web.tags", "benchsite.web.runtags", "benchsite.web.comparetags"],
         },
     }
 ]

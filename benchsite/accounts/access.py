@@ -9,6 +9,13 @@ from django.db.models import Q
 CURATORS = "curators"
 
 
+class Operator:
+    """Whoever works on the machine itself: it can read the database, so it sees everything."""
+
+    is_authenticated = is_active = is_superuser = True
+    pk = None
+
+
 def is_curator(user: Any) -> bool:
     """Curators decide what counts and see everything. The answer is kept on the user: one query a request."""
     if user is None or not user.is_authenticated or not user.is_active:

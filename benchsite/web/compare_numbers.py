@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,15 +12,14 @@ from django.views.decorators.http import require_safe
 
 from benchsite.readings.compare.asked import SHOWS, SORTS, Asked
 from benchsite.readings.compare.grammar import CompareRefused, Of, read
-from benchsite.readings.compare.numbers import Column, NumbersPage, compare_sides
+from benchsite.readings.compare.numbers import NumbersPage, compare_sides
 from benchsite.readings.compare.others import others
 from benchsite.readings.compare.sheets import SHEETS
 from benchsite.readings.compare.sides import Side, sides_of
 from runner.statistics import POLICIES
-from runner.statistics.telling import chance, signed, span
 
 from . import asked as asking
-from . import links, marks, twins
+from . import links, twins
 from .access import found
 from .conditional import page as conditional
 
@@ -31,10 +29,11 @@ KINDS = ("run", "cell", "subject")
 def page(request: HttpRequest, of: tuple[Of, ...]) -> HttpResponseBase:
     sides = found(sides_of(request.user, of))
     if len(sides) == 1:
-        return conditional(request, _revision(sides), "compare/choose.html", lambda: _choice(request, sides[0]))
-    question = _asked(request)
-    revision = _revision(sides)
-    return conditional(request, revision, "compare/numbers.html", lambda: _context(compare_sides(sides, question)))
+        return conditional(request, revision(sides), "compare/choose.html", lambda: _choice(request, sides[0]))
+    question = asked_of(request)
+    return conditional(
+        request, revision(sides), "compare/numbers.html", lambda: _context(compare_sides(sides, question))
+    )
 
 
 @require_safe
@@ -47,11 +46,11 @@ def table(request: HttpRequest, table: str, kind: str) -> HttpResponse:
         sides = found(sides_of(request.user, of))
     except CompareRefused as error:
         raise Http404 from error
-    sheet, question = twins.named(SHEETS, table), _asked(request)
-    return twins.twin(request, _revision(sides), lambda: sheet(compare_sides(sides, question)), kind)
+    sheet, question = twins.named(SHEETS, table), asked_of(request)
+    return twins.twin(request, revision(sides), lambda: sheet(compare_sides(sides, question)), kind)
 
 
-def _asked(request: HttpRequest) -> Asked:
+def asked_of(request: HttpRequest) -> Asked:
     return Asked(
         policy=asking.policy(request),
         measure=request.GET.get("measure", ""),
@@ -72,13 +71,12 @@ def _positive(text: str) -> float:
     return value
 
 
-def _revision(sides: tuple[Side, ...]) -> str:
+def revision(sides: tuple[Side, ...]) -> str:
     return " ".join(f"{run.ulid}:{run.revision}" for side in sides for run in side.runs)
 
 
 def _context(made: NumbersPage) -> dict[str, Any]:
-    of, asked, scale = list(made.of), made.asked, _scale(made.columns)
-    rate = bool(made.measure and made.measure.rate)
+    of, asked = list(made.of), made.asked
 
     def turned(place: int) -> str:
         return asked.query([of[place], *of[:place], *of[place + 1 :]], first=1)
@@ -87,8 +85,6 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         {
             "it": column,
             "href": _side_url(column.side),
-            **_told(column, rate=rate),
-            "plot": _plot(column, scale),
             "baseline": turned(place) if place else "",
             "without": asked.query([*of[:place], *of[place + 1 :]], first=1) if len(of) > 2 else "",
         }
@@ -98,7 +94,6 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         "page": made,
         "crumbs": links.crumbs_of_bench(made.bench, ("Compare", None)),
         "columns": columns,
-        "axis": _axis(scale, rate=rate),
         "rows": _rows(made),
         "policies": [asked.query(of, policy=name) for name in POLICIES],
         "measures": [(measure, asked.query(of, measure=measure.key, want=0.0, first=1)) for measure in made.measures],
@@ -109,37 +104,6 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         "query": asked.query(of, first=1),
         "add": f"?of={of[0]}",
     }
-
-
-def _told(column: Column, *, rate: bool) -> dict[str, str]:
-    made = column.made
-    if made is None or made.difference is None:
-        return {}
-    return {
-        "difference": signed(made.difference, rate=rate).removesuffix(" points"),
-        "span": span(made.lo, made.hi, rate=rate),
-        "p": chance(made.p_permutation),
-        "p_sign": chance(made.p_sign),
-    }
-
-
-def _scale(columns: Sequence[Column]) -> tuple[float, float]:
-    """All differences on one scale around 0, intervals included."""
-    known = [end for c in columns if c.made for end in (c.made.difference, c.made.lo, c.made.hi) if end is not None]
-    most = max((abs(end) for end in known), default=0.0) or 1.0
-    return (-most, most)
-
-
-def _plot(column: Column, scale: tuple[float, float]) -> str:
-    made = column.made
-    if made is None or made.difference is None:
-        return ""
-    return marks.whisker(made.difference, made.lo, made.hi, scale, hollow=made.lo is None, name=column.sentence)
-
-
-def _axis(scale: tuple[float, float], *, rate: bool) -> str:
-    ends = [signed(end, rate=rate).removesuffix(" points") for end in scale]
-    return marks.axis((ends[0], "0", ends[1]))
 
 
 WORDS = {"differ": "that differ", "all": "all", "apart": "not comparable"}

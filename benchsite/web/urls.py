@@ -15,6 +15,7 @@ from . import (
     home,
     notes,
     pages,
+    report,
     run,
     scenario,
     search,

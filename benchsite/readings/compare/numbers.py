@@ -22,7 +22,7 @@ from runner.statistics import (
     trials_needed,
 )
 from runner.statistics.casefigure import average, case_figure
-from runner.statistics.telling import told, told_needed
+from runner.statistics.telling import chance, signed, span, told, told_needed
 
 from .asked import Asked
 from .cautions import Difference, cautions, differences
@@ -57,6 +57,21 @@ class Column:
     sentence: str = ""
     needs: Needed | None = None
     needs_words: str = ""
+    rate: bool = False
+
+    @property
+    def change(self) -> str:
+        known = self.made and self.made.difference is not None
+        return signed(self.made.difference, rate=self.rate).removesuffix(" points") if known else ""  # type: ignore
+
+    @property
+    def span(self) -> str:
+        return span(self.made.lo, self.made.hi, rate=self.rate) if self.made else ""
+
+    @property
+    def chances(self) -> tuple[str, str]:
+        """Write the p of the test over random signs, and that of the sign test."""
+        return (chance(self.made.p_permutation), chance(self.made.p_sign)) if self.made else ("", "")
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,14 @@ class NumbersPage:
     every: tuple[Line, ...]
     """All cases in the asked order; `lines` are those the page shows."""
     flips: Flips
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """All differences on one scale around 0, intervals included."""
+        made = [column.made for column in self.columns if column.made]
+        known = [end for one in made for end in (one.difference, one.lo, one.hi) if end is not None]
+        most = max((abs(end) for end in known), default=0.0) or 1.0
+        return (-most, most)
 
     @property
     def of(self) -> tuple[Of, ...]:
@@ -177,7 +200,7 @@ def _column(
         sides[place], three, cost, seconds, made,
         told(sides[0].title, sides[place].title, measure.name, made,
              rate=measure.rate, unit=measure.unit, objective=measure.objective),
-        needs, told_needed(needs, made.unit, rate=measure.rate, of=measure.unit),
+        needs, told_needed(needs, made.unit, rate=measure.rate, of=measure.unit), measure.rate,
     )  # fmt: skip
 
 

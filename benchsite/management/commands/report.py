@@ -1,0 +1,20 @@
+from pathlib import Path
+from typing import Any
+
+from benchsite.management.reporting import report
+from benchsite.management.telling import Telling
+
+
+class Command(Telling):
+    help = "Write one self-contained HTML file of a run, or of a comparison of several things; it opens from disk."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("of", nargs="+", metavar="WHAT", help="a run's id, or run:ID, cell:RUN/KEY, subject:...")
+        parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+        parser.add_argument("--policy", default="scored/1", help="scored/1 (default) or errors-fail/1")
+        parser.add_argument("--measure", default="", metavar="KEY", help="what is shown (default: the headline)")
+        parser.add_argument("--site", default="", metavar="URL", help="address of this site, so that links lead there")
+
+    def flow(self, output: Path, **asked: Any) -> None:
+        output.write_text(report(**asked), encoding="utf-8")
+        self.say(f"{output} is written.")
