@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchsite.artifacts.store import read_blob
@@ -16,7 +16,9 @@ from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import Board, MeasureFacts, board, headline_of, measures_of
 from .subjects import Axes, cells_of
-from .words import natural
+from .trend import RUNS as TREND
+from .trend import Trend, trend, versions_of
+from .words import listed, natural
 from .works import newest_work_first
 
 README_LIMIT = 256 << 10
@@ -49,10 +51,24 @@ class BenchPage:
     runs: tuple[RunLine, ...]
     run_total: int
     scenarios: tuple[ScenarioLine, ...]
+    trend: Trend | None = None
+    split: str = ""
+    every: bool = False
+    versions_seen: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """The agent versions of subjects that ran in more than one, by the cell's id."""
+
+    @property
+    def mixed(self) -> list[tuple[str, str]]:
+        """Name the leaderboard's subjects that ran in several versions, with these."""
+        lines = self.trend.lines if self.trend else ()
+        seen = ((line.cell.title, self.versions_seen.get(line.cell.id)) for line in lines)
+        return [(title, listed(list(versions), 5)) for title, versions in seen if versions]
 
 
-def bench_page(bench: Bench, runs: Any, policy: str = DEFAULT_POLICY) -> BenchPage:
-    """`runs`: the bench's runs that the reader may see."""
+def bench_page(
+    bench: Bench, runs: Any, policy: str = DEFAULT_POLICY, *, split: str = "", every: bool = False
+) -> BenchPage:
+    """`runs`: the bench's runs that the reader may see. `split="version"` parts subjects by their agent's version."""
     newest = list(runs.select_related("version", "by").order_by("-id")[:RUNS])
     for run in newest:
         run.bench = bench
@@ -62,7 +78,12 @@ def bench_page(bench: Bench, runs: Any, policy: str = DEFAULT_POLICY) -> BenchPa
     measures = measures_of(list(version.measures.all())) if version else []
     cohort = _cohort(latest, ordered) if latest else []
     slots = _slots(cohort)
-    axes, table = _board(cohort, headline_of(measures), policy, slots)
+    headline = headline_of(measures)
+    accepted = [run for run in ordered if run.verdict == Run.Verdict.ACCEPTED][:TREND]
+    standings = _standings([*cohort, *accepted], headline, policy)
+    cells = _newest_cells(cohort, split) if standings else []
+    axes, table = _board(cohort, cells, headline, policy, slots, standings)
+    over = _trend(accepted, headline, standings, cells, table, every=every)
     readme, note = _readme(version)
     return BenchPage(
         bench=bench,
@@ -79,7 +100,36 @@ def bench_page(bench: Bench, runs: Any, policy: str = DEFAULT_POLICY) -> BenchPa
         runs=run_lines(newest),
         run_total=len(newest) if len(newest) < RUNS else runs.count(),
         scenarios=_scenarios(version, slots.get(latest.pk, []) if latest else []),
+        trend=over,
+        split=split,
+        every=every,
+        versions_seen=versions_of(over.lines) if over else {},
     )
+
+
+def _standings(runs: list[Run], headline: MeasureFacts | None, policy: str) -> list[Standing]:
+    """Those of the headline in all these runs, for leaderboard and trend alike."""
+    if headline is None or not headline.pooled or not runs:
+        return []
+    of = Standing.objects.filter(run__in=runs, policy=policy, measure__key=headline.key)
+    return list(of.select_related("cell"))
+
+
+def _trend(
+    runs: list[Run],
+    headline: MeasureFacts | None,
+    standings: list[Standing],
+    cells: list[Cell],
+    table: Board | None,
+    *,
+    every: bool,
+) -> Trend | None:
+    if headline is None or table is None:
+        return None
+    subject_of = {cell.pk: cell.subject_id for cell in cells}
+    subjects = {subject_of[place.cell.id]: place.cell for place in reversed(table.places)}
+    ordered = list(reversed(subjects.items()))
+    return trend(runs, headline, standings, ordered, every=every)
 
 
 def _latest(newest: list[Run], runs: Any) -> Run | None:
@@ -107,25 +157,29 @@ def _slots(runs: list[Run]) -> dict[int, list[SlotFacts]]:
 
 
 def _board(
-    runs: list[Run], headline: MeasureFacts | None, policy: str, slots: dict[int, list[SlotFacts]]
+    runs: list[Run],
+    cells: list[Cell],
+    headline: MeasureFacts | None,
+    policy: str,
+    slots: dict[int, list[SlotFacts]],
+    standings: list[Standing],
 ) -> tuple[Axes | None, Board | None]:
     if headline is None or not headline.pooled or not runs:
         return None, None
-    cells = _newest_cells(runs)
     axes, facts = cells_of(cells)
     by_id = {cell.id: cell for cell in facts}
     of = {cell.run_id for cell in cells}
-    standings = list(Standing.objects.filter(run__in=of, cell__in=by_id, policy=policy, measure__key=headline.key))
-    table = board(headline, policy, standings, by_id, _counts(slots), one_run=len(of) == 1)
+    mine = [row for row in standings if row.cell_id in by_id]
+    table = board(headline, policy, mine, by_id, _counts(slots), one_run=len(of) <= 1)
     return axes, _named(table, {cell.pk: cell.run_id for cell in cells}, {run.pk: run for run in runs})
 
 
-def _newest_cells(runs: list[Run]) -> list[Cell]:
-    seen: dict[int, Cell] = {}
+def _newest_cells(runs: list[Run], split: str) -> list[Cell]:
+    seen: dict[tuple[int, str], Cell] = {}
     places = {run.pk: place for place, run in enumerate(runs)}
     cells = Cell.objects.filter(run__in=runs).select_related("subject").order_by("ordinal")
     for cell in sorted(cells, key=lambda cell: places[cell.run_id]):
-        seen.setdefault(cell.subject_id, cell)
+        seen.setdefault((cell.subject_id, cell.agent_version if split else ""), cell)
     return list(seen.values())
 
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchsite.artifacts.store import read_blob
-from benchsite.benches.models import Bench, Case, ScenarioVersion
-from benchsite.benches.models import Scenario as ScenarioRow
-from benchsite.runs.models import Observation, Run, Slot, Trial
+from benchsite.benches.models import Case, ScenarioVersion
+from benchsite.runs.models import Observation, Run, Trial
 from runner.errors import RunnerError
 from runner.faults import FAULTS
 
-from .counts import DEFAULT_POLICY, Counts, read_slots, slots_of, total
-from .counts import Slot as SlotFacts
+from .counts import DEFAULT_POLICY, Counts, slots_of, total
 from .leaderboard import MeasureFacts
 from .loaded import Loaded
 from .matrix import Square, square
@@ -184,57 +182,3 @@ def _kinds(loaded: Loaded, trials: Any) -> Counter[str]:
     missed = trials.filter(outcome="unsolved", withdrawn=False)
     seen = Observation.objects.filter(measure__in=categories, valid=True, trial__in=missed)
     return Counter(seen.values_list("text", flat=True)[:5000])
-
-
-@dataclass(frozen=True)
-class Past:
-    run: Run
-    counts: Counts
-    interval: tuple[float, float] | None
-    fingerprint: str
-    changed: bool
-    """Whether the scenario reads otherwise than in the run before: such figures are not comparable."""
-
-
-@dataclass(frozen=True)
-class HistoryPage:
-    bench: Bench
-    slug: str
-    name: str
-    doc: str
-    past: tuple[Past, ...]
-    total: int
-    scale: tuple[float, float] = (0.0, 1.0)
-
-
-def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:
-    """`runs`: those the reader may see, accepted ones; the newest come first."""
-    scenario = ScenarioRow.objects.filter(bench=bench, slug=slug).first()
-    if scenario is None:
-        return None
-    versions = {row.version_id: row for row in ScenarioVersion.objects.filter(scenario=scenario)}
-    having = runs.filter(version__in=versions).select_related("version", "bench").order_by("-id")
-    newest = list(having[:RUNS])
-    counts: dict[int, Counts] = defaultdict(Counts)
-    for run, slot in _slots_by_run(newest, scenario):
-        counts[run].add(slot)
-    past = [_past(run, versions[run.version_id], counts[run.pk]) for run in newest]
-    doc = next((versions[run.version_id].doc for run in newest), "")
-    return HistoryPage(bench, slug, scenario.name, doc, _marked(past), having.count())
-
-
-def _slots_by_run(runs: list[Run], scenario: Any) -> list[tuple[int, SlotFacts]]:
-    rows = read_slots(Slot.objects.filter(run__in=runs, scenario=scenario), "run_id")
-    return [(more[0], slot) for slot, more in rows]
-
-
-def _past(run: Run, version: ScenarioVersion, counts: Counts) -> Past:
-    return Past(run, counts, counts.interval(), version.fingerprint, changed=False)
-
-
-def _marked(past: list[Past]) -> tuple[Past, ...]:
-    older = [*[of.fingerprint for of in past[1:]], None]
-    return tuple(
-        Past(of.run, of.counts, of.interval, of.fingerprint, before not in (None, of.fingerprint))
-        for of, before in zip(past, older, strict=True)
-    )

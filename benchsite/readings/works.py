@@ -8,5 +8,7 @@ from benchsite.runs.models import Run
 def newest_work_first(runs: list[Run]) -> list[Run]:
     """Order runs by when their agents worked; of two runs with the same work, the one graded last comes first."""
     graded = {run.regrades for run in runs if run.regrades}
-    known = dict(Run.objects.filter(ulid__in=graded).values_list("ulid", "pk")) if graded else {}
+    known = {run.ulid: run.pk for run in runs if run.ulid in graded}
+    if missing := graded - known.keys():
+        known.update(Run.objects.filter(ulid__in=missing).values_list("ulid", "pk"))
     return sorted(runs, key=lambda run: (known.get(run.regrades, run.pk), run.pk), reverse=True)

@@ -14,8 +14,9 @@ from benchsite.readings.distributions import Box, Categories, Panel
 from benchsite.readings.leaderboard import Place
 from benchsite.readings.progress import CellProgress
 from benchsite.readings.subjects import CellFacts
+from benchsite.readings.trend import Line, Trend
 
-from . import boxes, formats, links, marks
+from . import boxes, formats, links, marks, matrix, trends
 
 register = template.Library()
 register.filter("quantity", formats.quantity)
@@ -74,6 +75,23 @@ def share_cells(ulid: str, kinds: Categories, cell: CellFacts, parts: Any) -> Sa
 @register.simple_tag
 def range_of(lo: float | None, hi: float | None, kind: str) -> str:
     return "" if lo is None or hi is None else f"[{formats.quantity(lo, kind)}–{formats.quantity(hi, kind)}]"
+
+
+@register.simple_tag
+def history_square(place: tuple[Any, str, Any], slug: str) -> SafeString:
+    """A subject's k/n in one run, coloured by its rate, and a link to these trials."""
+    run, key10, counts = place
+    n = counts.n()
+    if not n:
+        return format_html('<span class="none">–</span>')
+    href = links.trials(run.ulid, cell=key10, scenario=slug, counted="scored/1")
+    colour = matrix.step(counts.rate())
+    return format_html('<a class="pad {}" href="{}">{}</a>', colour, href, words.ratio(counts.k, n))
+
+
+@register.simple_tag
+def trend_line(line: Line, of: Trend) -> SafeString:
+    return trends.chart(line, of)
 
 
 @register.simple_tag

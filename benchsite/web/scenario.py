@@ -6,9 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from benchsite.readings.scenario import history_page, scenario_page
+from benchsite.readings.benchsheets import HISTORY
+from benchsite.readings.history import history_page
+from benchsite.readings.scenario import scenario_page
 
-from . import asked
+from . import asked, twins
 from .access import bench_for, found, run_for, runs_for
 from .bench import revision
 from .conditional import page
@@ -38,3 +40,10 @@ def bench_scenario(request: HttpRequest, owner: str, name: str, slug: str) -> Ht
         "history.html",
         lambda: {"page": found(history_page(bench, slug, runs)), "crumbs": crumbs_of_bench(bench, (slug, None))},
     )
+
+
+@require_safe
+def bench_scenario_table(request: HttpRequest, owner: str, name: str, slug: str, table: str, kind: str) -> HttpResponse:
+    bench, sheet = bench_for(request, owner, name), twins.named(HISTORY, table)
+    runs = runs_for(request).of_bench(bench).counted()
+    return twins.twin(request, revision(bench, runs), lambda: sheet(found(history_page(bench, slug, runs))), kind)

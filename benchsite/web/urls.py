@@ -76,14 +76,17 @@ KINDS = {"ulid": Ulid, "sha": Sha256, "part": Part, "scen": Slug, "key10": Key10
 for name, kind in {**KINDS, "twin": Twin, "word": Word}.items():
     register_converter(kind, name)
 
+BENCH = "b/<part:owner>/<part:name>/"
 RUN = "runs/<ulid:ulid>/"
 TRIAL = RUN + "t/<index:index>/"
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("b/", home.benches, name="benches"),
-    path("b/<part:owner>/<part:name>/", bench.bench, name="bench"),
-    path("b/<part:owner>/<part:name>/s/<scen:slug>/", scenario.bench_scenario, name="bench_scenario"),
+    path(BENCH, bench.bench, name="bench"),
+    path(BENCH + "<word:table>.<twin:kind>", bench.bench_table, name="bench_table"),
+    path(BENCH + "s/<scen:slug>/", scenario.bench_scenario, name="bench_scenario"),
+    path(BENCH + "s/<scen:slug>/<word:table>.<twin:kind>", scenario.bench_scenario_table, name="bench_scenario_table"),
     path("runs/", home.runs, name="runs"),
     path(RUN, run.run, name="run"),
     path(RUN + "cancel/", run.cancel, name="run_cancel"),

@@ -1,0 +1,214 @@
+"""One scenario across a bench's runs: how hard it is, how steady, who passes it, and when it became another one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchsite.benches.models import Bench, Measure, ScenarioVersion
+from benchsite.benches.models import Scenario as ScenarioRow
+from benchsite.runs.models import Cell, Run, Slot
+from runner.statistics.spread import Spread, spread
+
+from .counts import UNDONE, Counts, read_slots
+from .counts import Slot as SlotFacts
+from .subjects import CellFacts, cells_of
+from .words import percent
+
+RUNS = 30
+COLUMNS = 8
+"""So many runs stand beside each other in the table of who passes."""
+HARD, EASY = 0.25, 0.9
+
+
+@dataclass(frozen=True)
+class Past:
+    """`changed`: the scenario reads otherwise than in the run before, so that such figures are not comparable."""
+
+    run: Run
+    counts: Counts
+    interval: tuple[float, float] | None
+    fingerprint: str
+    changed: bool
+    current: bool
+    """Whether it reads as in the newest run."""
+
+
+@dataclass(frozen=True)
+class Passer:
+    """A subject over the runs in which the scenario reads as it does now; `by_run` holds its counts in each."""
+
+    cell: CellFacts
+    counts: Counts
+    by_run: tuple[tuple[Run, str, Counts] | None, ...]
+    mixed: int
+    repeated: int
+
+    @property
+    def tried(self) -> int:
+        return self.counts.planned - self.counts.undone
+
+    @property
+    def cost(self) -> float | None:
+        return self.counts.cost / self.tried if self.counts.cost is not None and self.tried else None
+
+    @property
+    def seconds(self) -> float | None:
+        return self.counts.seconds / self.tried if self.counts.seconds is not None and self.tried else None
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """`repeated`: cases in a cell that counted twice or more; `mixed` of them were both solved and not."""
+
+    mixed: int
+    repeated: int
+
+    @property
+    def share(self) -> float | None:
+        return self.mixed / self.repeated if self.repeated else None
+
+
+@dataclass(frozen=True)
+class HistoryPage:
+    bench: Bench
+    slug: str
+    name: str
+    doc: str
+    rate: bool
+    """Whether the newest run's headline is a boolean: else nothing is solved, and figures stand on the runs' pages."""
+    past: tuple[Past, ...]
+    total: int
+    now: Counts = field(default_factory=Counts)
+    runs: tuple[Run, ...] = ()
+    passers: tuple[Passer, ...] = ()
+    steadiness: Steadiness = Steadiness(0, 0)
+    cost: Spread | None = None
+    seconds: Spread | None = None
+    scale: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def difficulty(self) -> str:
+        """Say how hard it is, over all cells of the runs in which it reads as now."""
+        rate = self.now.rate()
+        if rate is None:
+            return ""
+        word = "Hard" if rate < HARD else "Easy" if rate >= EASY else "Of middling difficulty"
+        if rate == 0:
+            word = "Never solved"
+        elif rate == 1:
+            word = "Always solved"
+        return f"{word}: {percent(rate)} of the counted trials solved it."
+
+    @property
+    def changes(self) -> int:
+        return sum(past.changed for past in self.past)
+
+
+def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:
+    """`runs`: those the reader may see, accepted ones; the newest come first."""
+    scenario = ScenarioRow.objects.filter(bench=bench, slug=slug).first()
+    if scenario is None:
+        return None
+    versions = {row.version_id: row for row in ScenarioVersion.objects.filter(scenario=scenario)}
+    having = runs.filter(version__in=versions).select_related("version", "bench").order_by("-id")
+    newest = list(having[:RUNS])
+    slots = _slots(newest, scenario)
+    past = _past(newest, versions, slots)
+    doc = next((versions[run.version_id].doc for run in newest), "")
+    alike = _once([one.run for one in past if one.current])
+    cells = list(Cell.objects.filter(run__in=alike).select_related("subject").order_by("-run", "ordinal"))
+    kept = [slot for run in alike for slot in slots[run.pk]]
+    passers = _passers(alike, cells, slots)
+    return HistoryPage(
+        bench=bench,
+        slug=slug,
+        name=scenario.name,
+        doc=doc,
+        rate=bool(newest) and Measure.objects.filter(version=newest[0].version_id, headline=True, type="bool").exists(),
+        past=past,
+        total=len(newest) if len(newest) < RUNS else having.count(),
+        now=_sum(kept),
+        runs=tuple(alike[:COLUMNS]),
+        passers=passers,
+        steadiness=_steadiness(kept),
+        cost=_spent(kept, "cost"),
+        seconds=_spent(kept, "seconds"),
+    )
+
+
+def _once(runs: list[Run]) -> list[Run]:
+    """Of runs that grade the same work, take the newest: no trial is counted twice."""
+    works: dict[str, Run] = {}
+    for run in runs:
+        works.setdefault(run.regrades or run.ulid, run)
+    return list(works.values())
+
+
+def _slots(runs: list[Run], scenario: Any) -> dict[int, list[SlotFacts]]:
+    found: dict[int, list[SlotFacts]] = defaultdict(list)
+    for slot, (run,) in read_slots(Slot.objects.filter(run__in=runs, scenario=scenario), "run_id"):
+        found[run].append(slot)
+    return found
+
+
+def _past(runs: list[Run], versions: dict[int, ScenarioVersion], slots: dict[int, list[SlotFacts]]) -> tuple[Past, ...]:
+    prints = [versions[run.version_id].fingerprint for run in runs]
+    made = []
+    for place, run in enumerate(runs):
+        counts, before = _sum(slots[run.pk]), prints[place + 1] if place + 1 < len(runs) else prints[place]
+        current = prints[place] == prints[0]
+        made.append(Past(run, counts, counts.interval(), prints[place], before != prints[place], current))
+    return tuple(made)
+
+
+def _sum(slots: Iterable[SlotFacts]) -> Counts:
+    counts = Counts()
+    for slot in slots:
+        counts.add(slot)
+    return counts
+
+
+def _passers(runs: Sequence[Run], cells: Sequence[Any], slots: dict[int, list[SlotFacts]]) -> tuple[Passer, ...]:
+    """Pool each subject over its cells, one a run; the best first."""
+    _, facts = cells_of(cells)
+    by_id = {cell.id: cell for cell in facts}
+    of_subject: dict[int, list[Any]] = defaultdict(list)
+    for cell in cells:
+        of_subject[cell.subject_id].append(cell)
+    by_cell: dict[int, list[SlotFacts]] = defaultdict(list)
+    for run in runs:
+        for slot in slots[run.pk]:
+            by_cell[slot.cell].append(slot)
+    made = [_passer(by_id[mine[0].pk], mine, runs, by_cell) for mine in of_subject.values()]
+    made.sort(key=lambda one: (one.counts.rate() is None, -(one.counts.rate() or 0.0), one.cell.title))
+    return tuple(made)
+
+
+def _passer(cell: CellFacts, mine: list[Any], runs: Sequence[Run], by_cell: dict[int, list[SlotFacts]]) -> Passer:
+    own = [slot for one in mine for slot in by_cell[one.pk]]
+    of_run = {one.run_id: one for one in mine}
+    steady = _steadiness(own)
+    columns = (
+        (run, of_run[run.pk].key10, _sum(by_cell[of_run[run.pk].pk])) if run.pk in of_run else None
+        for run in runs[:COLUMNS]
+    )
+    return Passer(cell, _sum(own), tuple(columns), steady.mixed, steady.repeated)
+
+
+def _steadiness(slots: Iterable[SlotFacts]) -> Steadiness:
+    solved = [(slot.states.get("solved", 0), slot.states.get("unsolved", 0)) for slot in slots]
+    repeated = [(yes, no) for yes, no in solved if yes + no > 1]
+    return Steadiness(sum(1 for yes, no in repeated if yes and no), len(repeated))
+
+
+def _spent(slots: Iterable[SlotFacts], what: str) -> Spread | None:
+    """Spread the means of cases in cells: what a trial here takes, depending on who tries."""
+    means = []
+    for slot in slots:
+        tried = slot.planned - sum(slot.states.get(state, 0) for state in UNDONE)
+        if getattr(slot, what) is not None and tried:
+            means.append(getattr(slot, what) / tried)
+    return spread(means)
