@@ -80,7 +80,7 @@ def test_one_file_is_a_page_a_part_and_its_bytes(client, two):
     where = address(*map(of, two), f=to_address("c.py"))
     assert "Both changed, differently." in text(client.get(where))
     part = client.get(where + "&part=file").content.decode()
-    assert part.lstrip().startswith("<details")
+    assert part.lstrip().startswith('<div class="file-box">')
     assert b"".join(client.get(where + "&raw=new").streaming_content) == RIGHT["c.py"]
     tag = client.get(where).headers["ETag"]
     assert client.get(where, headers={"if-none-match": tag}).status_code == 304
