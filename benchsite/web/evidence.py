@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import content_disposition_header
@@ -52,10 +53,20 @@ def raw(request: HttpRequest, thing: Raw) -> HttpResponseBase:
     return _send(thing, inline=thing.inline and request.GET.get("save") is None)
 
 
+def sent(chunks: Iterator[bytes], name: str) -> HttpResponseBase:
+    """Send what is made while it is sent: only to be saved."""
+    response = StreamingHttpResponse(chunks, content_type="application/octet-stream")
+    return _guarded(response, name, inline=False)
+
+
 def _send(thing: Raw, *, inline: bool) -> HttpResponseBase:
     response = FileResponse(thing.file, content_type=thing.media if inline else "application/octet-stream")
-    response["Content-Disposition"] = content_disposition_header(not inline, _safe_name(thing.name))
     response["Content-Length"] = str(thing.size)
+    return _guarded(response, thing.name, inline=inline)
+
+
+def _guarded(response: StreamingHttpResponse, name: str, *, inline: bool) -> HttpResponseBase:
+    response["Content-Disposition"] = content_disposition_header(not inline, _safe_name(name))
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = SANDBOX
     response["Cross-Origin-Resource-Policy"] = "same-origin"

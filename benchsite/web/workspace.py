@@ -1,25 +1,61 @@
-"""The workspace browser: the kept world, or one rebuilt from template and changes and labelled so."""
+"""The workspace browser: the kept world or one rebuilt and labelled so, the start world, search, downloads."""
 
 from __future__ import annotations
 
+from typing import cast
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchsite.readings import workspace as workspaces
+from benchsite.readings.worldfind import LONGEST, Search, Where
+from benchsite.readings.worlds import At
+from benchsite.readings.worldzip import ZipRefused, pack
 
-from . import diffparts
+from . import asked, diffparts
 from .access import found
-from .evidence import raw, tab
+from .evidence import raw, sent, tab
 
 
 @require_safe
 def trial_workspace(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
-    page = found(workspaces.browse(request.user, ulid, index, request.GET.get("f", "")))
-    source = f"{reverse('trial_workspace_file', args=[ulid, index])}?f={page.address}"
-    return tab(request, "workspace", page, code=diffparts.code(page.preview), source=source)
+    at, search = _at(request), _search(request)
+    page = found(workspaces.browse(request.user, ulid, index, request.GET.get("f", ""), at, search))
+    keep = "at=start&" if at == "start" else ""
+    here = [ulid, index]
+    urls = {
+        "raw": f"{reverse('trial_workspace_file', args=here)}?{keep}f={page.address}",
+        "zip": f"{reverse('trial_workspace_zip', args=here)}?{keep}f={page.address}",
+        "open": f"benchsite open {ulid}:{index}",
+        "end": f"?{urlencode({'f': page.address})}" if page.address else "?",
+        "start": f"?at=start&f={page.address}" if page.address else "?at=start",
+    }
+    return tab(request, "workspace", page, code=diffparts.code(page.preview), keep=keep, urls=urls)
 
 
 @require_safe
-def trial_workspace_file(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
-    return raw(request, found(workspaces.raw_file(request.user, ulid, index, request.GET.get("f", ""))))
+def trial_workspace_file(request: HttpRequest, ulid: str, index: int) -> HttpResponseBase:
+    address = request.GET.get("f", "")
+    return raw(request, found(workspaces.raw_file(request.user, ulid, index, address, _at(request))))
+
+
+@require_safe
+def trial_workspace_zip(request: HttpRequest, ulid: str, index: int) -> HttpResponseBase:
+    try:
+        made = found(pack(request.user, ulid, index, request.GET.get("f", ""), _at(request)))
+    except ZipRefused as error:
+        return HttpResponse(f"{error}\n", status=413, content_type="text/plain; charset=utf-8")
+    return sent(made.chunks(), made.name)
+
+
+def _at(request: HttpRequest) -> At:
+    return cast(At, asked.choice(request.GET, "at", ("end", "start"), "end"))
+
+
+def _search(request: HttpRequest) -> Search | None:
+    words = request.GET.get("find", "").strip()[:LONGEST]
+    where = cast(Where, asked.choice(request.GET, "in", ("names", "content"), "names"))
+    return Search(words, where) if words else None

@@ -32,7 +32,7 @@ def test_a_kept_workspace_is_browsed_with_status_marks(client, tmp_path):
     run = take_in(tmp_path, Story(before=BEFORE, after=AFTER, links={"out": "../../etc/passwd"}, kept=True))
     made = soup(client.get(trial_url(run, "workspace/")))
     rows = listing(made)
-    assert list(rows) == ["new", "src", "big.txt", "out", "same.txt"]
+    assert list(rows) == ["new", "src", "big.txt", "gone.txt", "out", "same.txt"]
     assert rows["src"][0] == "1 change"
     assert rows["big.txt"][0] == "A"
     assert rows["same.txt"][0] == ""
@@ -62,7 +62,7 @@ def test_a_workspace_that_was_not_kept_is_rebuilt_and_says_so(client, tmp_path):
     said = made.select_one(".banner").get_text()
     assert "Rebuilt, not kept" in said
     assert "big.txt" in said.split("Could not be rebuilt:")[1]
-    assert list(listing(made)) == ["new", "src", "big.txt", "same.txt"]
+    assert list(listing(made)) == ["new", "src", "big.txt", "gone.txt", "same.txt"]
     assert "return 2" in text(client.get(at(run, "src/a.py")))
     raw = trial_url(run, f"workspace/file/?f={to_address('src/a.py')}")
     assert b"".join(client.get(raw).streaming_content) == AFTER["src/a.py"]
