@@ -6,12 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, IntegerField, Max, Sum, TextField, Value
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 
-from benchsite.curation.models import Decision, Tag
+from benchsite.curation.models import Decision, Note, Tag
+from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally, Trial
 from runner.faults import FLAGS
 
@@ -20,6 +22,16 @@ from .reasons import HEAD, Reason
 PLACES = {flag: place for place, flag in enumerate(FLAGS)}
 QUIET = ("scored", "queued", "running")
 """States that need no reason."""
+
+
+class Written(NamedTuple):
+    """A note on the run itself."""
+
+    pk: int
+    text: str
+    by: str
+    at: datetime | None
+    by_id: int
 
 
 @dataclass
@@ -34,6 +46,7 @@ class Beside:
     reasons: list[Reason] = field(default_factory=list)
     reason: str = ""
     tags: list[str] = field(default_factory=list)
+    notes: list[Written] = field(default_factory=list)
 
 
 def beside(run: Run) -> Beside:
@@ -49,11 +62,14 @@ def beside(run: Run) -> Beside:
             found.reasons.append(Reason(a, b, c, x))
         elif kind == "tag":
             found.tags.append(a)
+        elif kind == "note":
+            found.notes.append(Written(x, a, b, clean.moment(c), y))
         elif x > newest:
             newest, found.reason = x, a
     order = sorted(seen, key=lambda flag: (PLACES.get(flag, len(PLACES)), flag))
     found.flags = {flag: seen[flag] for flag in order}
     found.tags.sort()
+    found.notes.sort()
     return found
 
 
@@ -65,6 +81,8 @@ def _parts(run: Run) -> Iterator[Any]:
     yield _part(trials.exclude(state__in=QUIET), "reason", F("state"), F("fault"), HEAD, x=Count("pk"))
     yield _part(Decision.objects.filter(run=run.ulid, trial=None), "decision", F("reason"), x=Max("pk"))
     yield _part(Tag.objects.filter(run=run.ulid, trial=None), "tag", F("name"), x=Max("pk"))
+    notes, by = Note.objects.filter(run=run.ulid, trial=None), Coalesce(F("by__username"), Value(""))
+    yield _part(notes, "note", F("text"), by, F("at"), x=Max("pk"), y=Coalesce(Max("by_id"), Value(0)))
 
 
 def _part(rows: Any, kind: str, a: Any, b: Any = None, c: Any = None, **numbers: Any) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from benchsite.runs.models import Run, Standing
 
-from .beside import Beside, beside
+from .beside import Beside, Written, beside
 from .breakdown import Breakdown, breakdown
 from .counts import Counts, Slot
 from .coverage import Coverage, coverage
@@ -51,6 +51,7 @@ class RunPage:
     coverage: Coverage
     progress: Progress | None
     tags: tuple[str, ...]
+    notes: tuple[Written, ...]
     facts: tuple[Fact, ...]
     hashes: tuple[Fact, ...]
 
@@ -119,6 +120,7 @@ class _Page:
             coverage=cover,
             progress=progress(loaded),
             tags=tuple(self.aside.tags),
+            notes=tuple(self.aside.notes),
             facts=facts,
             hashes=hashes,
         )

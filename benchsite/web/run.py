@@ -37,7 +37,7 @@ def run(request: HttpRequest, ulid: str) -> HttpResponse:
         made = found(run_page(of, question))
         link = request.build_absolute_uri(request.path + question.query(fixed=False).rstrip("?"))
         may = of.state == Run.State.RUNNING and may_cancel(request.user, of)
-        beside = notes_of(of, None, request.user, made.tags)
+        beside = notes_of(of, None, request.user, made.tags, made.notes)
         writing = {"beside": beside, **annotating(request, of)}
         return {"page": made, "crumbs": crumbs_of_run(of), "sorts": SORTS, "link": link, "may_cancel": may, **writing}
 
