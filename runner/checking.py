@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .definition import Bench
 from .engine import OnEvent
 from .errors import BenchError
 from .manifest import Manifest
@@ -44,7 +45,7 @@ class Checked:
 
 
 def check(
-    folder: Path | str,
+    folder: Path | str | Bench,
     *,
     scenarios: tuple[str, ...] = (),
     environment: str | None = None,

@@ -214,6 +214,10 @@ class Bench:
     def root(self) -> Path:
         return self.file.parent
 
+    def __fspath__(self) -> str:
+        """A declared bench stands for its folder: `runner.run(bench)`."""
+        return str(self.root)
+
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(B|KB|KIB|MB|MIB|GB|GIB)?\s*", re.IGNORECASE)
 _UNITS = {"b": 1, "kb": 10**3, "kib": 2**10, "mb": 10**6, "mib": 2**20, "gb": 10**9, "gib": 2**30}

@@ -61,7 +61,7 @@ class Diagnosis:
         return {"ok": self.ok, **asdict(self), "problems": list(self.problems)}
 
 
-def diagnose(folder: Path | str, environment: str | None = None) -> Diagnosis:
+def diagnose(folder: Path | str | Bench, environment: str | None = None) -> Diagnosis:
     """Look at every agent of the matrix, at the environment and at the suite; raises only for a bench that cannot be
     loaded."""
     from .environments import choose

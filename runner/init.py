@@ -11,7 +11,7 @@ from .load import BENCH_FILE
 TEMPLATE = Path(__file__).with_name("template")
 
 
-def init(folder: Path, name: str | None = None) -> list[Path]:
+def init(folder: Path | str, name: str | None = None) -> list[Path]:
     """Write a new bench into a folder that holds none; gives the files that were made, nothing is overwritten."""
     folder = Path(folder).resolve()
     if (folder / BENCH_FILE).exists():

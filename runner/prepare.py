@@ -54,7 +54,7 @@ class Prepared:
 
 
 def prepare(
-    folder: Path | str,
+    folder: Path | str | Bench,
     *,
     trials: int | None = None,
     environment: str | None = None,

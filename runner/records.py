@@ -228,6 +228,12 @@ class RunResult:
     def complete(self) -> bool:
         return all(trial.state in COMPLETE for trial in self.trials)
 
+    def frame(self, *, every: bool = False) -> dict[str, list[Any]]:
+        """Give trials x measures as columns, as `runner.frame` tells."""
+        from .frames import frame
+
+        return frame(self, every=every)
+
 
 def total_usage(spent: Iterable[Usage]) -> Usage:
     return sum(spent, start=Usage())

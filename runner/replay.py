@@ -133,8 +133,10 @@ def fold(manifest: Manifest, events: Iterable[Event]) -> RunResult:
     )
 
 
-def read(run_dir: Path) -> RunResult:
-    return fold(Manifest.read(run_dir / MANIFEST), read_events(run_dir))
+def read(run_dir: Path | str) -> RunResult:
+    """Fold what stands in a run's folder, be it finished or not."""
+    folder = Path(run_dir)
+    return fold(Manifest.read(folder / MANIFEST), read_events(folder))
 
 
 def _trial(planned: PlannedTrial, tries: dict[int, Attempt], folding: Folding) -> Trial:

@@ -37,7 +37,7 @@ MakeExecutor = Callable[[Path, int], Executor]
 
 
 def run(
-    folder: Path | str,
+    folder: Path | str | Bench,
     *,
     trials: int | None = None,
     workers: int | None = None,

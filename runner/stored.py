@@ -53,7 +53,7 @@ class Verified:
     problems: tuple[str, ...]
 
 
-def verify(run_dir: Path) -> Verified:
+def verify(run_dir: Path | str) -> Verified:
     """Fold a run's journal again: compare it with the stored result, and check every blob by its digest."""
     run_dir = Path(run_dir).resolve()
     manifest, events = Manifest.read(run_dir / MANIFEST), list(read_events(run_dir))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .definition import Bench
 from .engine import OnEvent
 from .errors import BenchError
 from .executor import LocalExecutor
@@ -24,7 +25,7 @@ OnPrepared = Callable[[Prepared], None]
 
 
 def try_scenario(
-    folder: Path | str,
+    folder: Path | str | Bench,
     scenario: str,
     *,
     agent: str | None = None,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from .looking import LOOKING
 from .options import (
     Commands,
     add_command,
@@ -40,6 +41,7 @@ COMMANDS: dict[str, str] = {
     "result": "runner.cli.result",
     "gate": "runner.cli.gate",
     "list": "runner.cli.listing",
+    "export": "runner.cli.export",
     "transcript": "runner.cli.transcript",
     "diff": "runner.cli.diff",
     "open": "runner.cli.open",
@@ -54,10 +56,6 @@ EXITS = (
     "            2 could not start; 130 cancelled"
 )
 DOCTOR_EXITS = "exit codes: 0 the bench can run here; 1 it cannot, and the output says why"
-GATE_EXITS = (
-    "example: benchsite gate --baseline main.zip --max-drop 5 --min-coverage 90 --markdown summary.md\n\n"
-    "exit codes: 0 passed; 1 not passed, and the output says why; 2 nothing could be compared"
-)
 RUN_EXAMPLES = """\
 examples:
   benchsite run --trials 5 --workers 4
@@ -86,8 +84,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     adding = (
-        _init, _prepare, _check, _doctor, _try, _run, _cancel, _rerun, _regrade, _result, _gate, _list, _transcript,
-        _diff, _open, _replay, _bundle, _push, _clean, _mock_model,
+        _init, _prepare, _check, _doctor, _try, _run, _cancel, _rerun, _regrade, *LOOKING, _clean, _mock_model,
     )  # fmt: skip
     for add in adding:
         add(commands)
@@ -217,113 +214,6 @@ def _regrade(commands: Commands[ArgumentParser]) -> None:
     with_cells(parser)
     with_workers(parser)
     with_tags(parser)
-    with_json(parser)
-
-
-def _transcript(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(commands, "transcript", "Show what was said and done in a trial.")
-    with_trial(parser)
-    parser.add_argument("--full", action="store_true", help="do not shorten long steps")
-    with_json(parser)
-
-
-def _diff(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(
-        commands,
-        "diff",
-        "Show what the agent of a trial changed, as a git patch.",
-        "example: benchsite diff latest:3 | git apply",
-    )
-    with_trial(parser)
-    parser.add_argument(
-        "--stage", choices=("agent", "evaluation"), default="agent",
-        help="whose changes: the agent's (default), or what suite, scenario and collect commands wrote after it",
-    )  # fmt: skip
-
-
-def _open(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(
-        commands, "open", "Put the world of a trial, as its agent left it, into a new folder and print where."
-    )
-    with_trial(parser)
-    parser.add_argument("--to", type=Path, metavar="DIR", help="a new or empty folder (default: one here)")
-    with_json(parser)
-
-
-def _replay(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(
-        commands,
-        "replay",
-        "Prove that a run's stored result is what its journal says, and that every blob is what its digest says.",
-        "exit codes: 0 all agrees; 1 something differs; 2 the run cannot be read",
-    )
-    with_run(parser)
-    with_json(parser)
-
-
-def _result(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(commands, "result", "Show a run: cells x measures, with n and what was left out.")
-    with_run(parser)
-    parser.add_argument("--trials", action="store_true", help="list the trials with their indexes instead")
-    parser.add_argument("--policy", default="scored/1", metavar="NAME", help="scored/1 (default) or errors-fail/1")
-    _reports(parser)
-    with_json(parser)
-
-
-def _reports(parser: ArgumentParser) -> None:
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a summary for a pull request; - prints it")
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML for a CI server; - prints it")
-
-
-def _gate(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(
-        commands, "gate", "Compare a run with a baseline, and fail where it is worse than a rule allows.", GATE_EXITS
-    )
-    with_run(parser)
-    parser.add_argument("--baseline", required=True, metavar="RUN", help="a run, or a bundle of one (FILE.zip)")
-    parser.add_argument(
-        "--max-drop", metavar="D", help="largest drop allowed: points of a rate, else the measure's unit"
-    )
-    parser.add_argument(
-        "--rule", choices=("seen", "sure", "safe"), default="seen",
-        help="seen: fail when the drop seen is larger (default); sure: fail only when all of its 95 %% interval is; "
-        "safe: pass only when none of it is",
-    )  # fmt: skip
-    parser.add_argument("--each-cell", action="store_true", help="ask --max-drop of each cell, not of all together")
-    parser.add_argument("--require", metavar="F", help="least figure (most, where less is better): per cent of a rate")
-    parser.add_argument(
-        "--min-coverage", type=float, metavar="PERCENT", help="least share of planned trials that count"
-    )
-    parser.add_argument("--max-cost-rise", type=float, metavar="PERCENT", help="most a trial may cost more than before")
-    parser.add_argument("--measure", metavar="KEY", help="what is compared (default: the headline)")
-    parser.add_argument("--policy", default="scored/1", metavar="NAME", help="scored/1 (default) or errors-fail/1")
-    _reports(parser)
-    with_json(parser)
-
-
-def _list(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(commands, "list", "List the runs of a bench, the newest first.")
-    with_bench(parser, positional=True)
-    with_json(parser)
-
-
-def _bundle(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(commands, "bundle", "Write a run as one zip file that a site takes.")
-    with_run(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where (default: RUN.zip here)")
-    with_json(parser)
-
-
-def _push(commands: Commands[ArgumentParser]) -> None:
-    parser = add_command(
-        commands,
-        "push",
-        "Send a run to a site; what the site has already is not sent again.",
-        "The token is read from the variable BENCHSITE_TOKEN, from --token-file, or asked for.",
-    )
-    with_run(parser)
-    parser.add_argument("--to", required=True, metavar="URL", help="address of the site")
-    parser.add_argument("--token-file", type=Path, metavar="FILE", help="a file that holds the token alone")
     with_json(parser)
 
 

@@ -12,17 +12,17 @@ LATEST = "latest"
 _TRIAL = re.compile(r"(?:(?P<run>.*)[:/])?#?(?P<index>[0-9]+)", re.DOTALL)
 
 
-def runs_of(bench: Path, kind: str = "runs") -> list[Path]:
+def runs_of(bench: Path | str, kind: str = "runs") -> list[Path]:
     """Give a bench's run directories, the oldest first (ULIDs sort by time); "tries" are those of try and check."""
-    folder = bench / ".bench" / kind
+    folder = Path(bench) / ".bench" / kind
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if (path / MANIFEST).is_file())
 
 
-def find_run(name: str, bench: Path) -> Path:
+def find_run(name: str, bench: Path | str = ".") -> Path:
     """Find a run by path, id, part of its id, or `latest`; raises JournalError that says what there is."""
-    path = Path(name)
+    path, bench = Path(name), Path(bench)
     if (path / MANIFEST).is_file():
         return path
     if name != LATEST and path.is_dir() and is_bench(path):

@@ -42,8 +42,9 @@ class Limits:
     small: int = 64 << 20
 
 
-def write_bundle(run_dir: Path, target: Path, store: BlobStore | None = None) -> Path:
+def write_bundle(run_dir: Path | str, target: Path | str, store: BlobStore | None = None) -> Path:
     """Write a run as a bundle, whole or not at all; returns the target."""
+    run_dir, target = Path(run_dir), Path(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with open_source(run_dir, store) as source, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:

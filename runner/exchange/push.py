@@ -41,7 +41,7 @@ class Pushed:
 
 
 def push(
-    run_dir: Path,
+    run_dir: Path | str,
     site: str,
     token: str,
     *,
@@ -51,7 +51,7 @@ def push(
 ) -> Pushed:
     """Send a run that has ended. Safe to repeat: what the site has is not sent again, so a broken upload goes on."""
     client = client or Client(site, token)
-    with open_source(run_dir, store) as source:
+    with open_source(Path(run_dir), store) as source:
         if source.result.state == "running":
             raise RunnerError(f"The run {source.run} has not ended: wait for it, or finish it with run --resume.")
         upload, missing = _announce(client, source)
