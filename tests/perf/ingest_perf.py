@@ -28,11 +28,10 @@ CELLS, SCENARIOS = 20, 25
 BARS = {"PostgreSQL": 4000, "SQLite": 2500}
 
 
-def write_run(folder: Path, trials: int, seed: int) -> Path:
+def write_run(folder: Path, *, bench: str, cells: int, scenarios: int, trials: int, seed: int, cases: int = 1) -> Path:
     """Write a run directory line by line: the journal of the real runner is synced after every trial."""
     blobs, rng = BlobStore(folder / ".bench" / "blobs"), random.Random(seed)
-    each = max(1, trials // (CELLS * SCENARIOS))
-    manifest = make.make_manifest(blobs, rng, "perf/ingest", CELLS, SCENARIOS, 1, each, seed=seed)
+    manifest = make.make_manifest(blobs, rng, bench, cells, scenarios, cases, trials, seed=seed)
     run_dir = folder / ".bench" / "runs" / manifest.run
     run_dir.mkdir(parents=True)
     manifest.write(run_dir / MANIFEST)
@@ -89,8 +88,10 @@ def measure(database: str, folder: Path, trials: int) -> int:
     call_command("migrate", verbosity=0)
     from benchsite.flows.ingest import ingest
 
-    ingest(write_run(folder / "first", CELLS * SCENARIOS, 1), verdict="accepted")  # the blobs are there from now on
-    run_dir = write_run(folder / "run", trials, 2)
+    shape: Any = {"bench": "perf/ingest", "cells": CELLS, "scenarios": SCENARIOS}
+    first = write_run(folder / "first", **shape, trials=1, seed=1)
+    ingest(first, verdict="accepted")  # the blobs are there from now on
+    run_dir = write_run(folder / "run", **shape, trials=max(1, trials // (CELLS * SCENARIOS)), seed=2)
     early: list[int] = []
 
     def watch(done: int, total: int) -> None:
