@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +64,18 @@ class Cache:
         """Remove the oldest answers until the rest fits the limit."""
         if self.root is None:
             return
-        kept = sorted(((p.stat().st_mtime, p.stat().st_size, p) for p in self.root.glob("??/*")), reverse=True)
         total = 0
-        for _, size, path in kept:
+        for _, size, path in sorted(self._kept(), reverse=True):
             total += size
             if total > self.limit:
                 path.unlink(missing_ok=True)
+
+    def _kept(self) -> Iterator[tuple[float, int, Path]]:
+        """Give (time, size, path) of each answer; another process may take one away meanwhile."""
+        assert self.root is not None, "a cache that keeps nothing has no answers"
+        for path in self.root.glob("??/*"):
+            try:
+                found = path.stat()
+            except OSError:
+                continue
+            yield found.st_mtime, found.st_size, path

@@ -96,11 +96,11 @@ def first_difference(old: bytes, new: bytes) -> int:
     return low
 
 
-def hex_head(data: bytes) -> list[tuple[str, str, str]]:
-    """Give (offset, hex, printable) for each sixteen bytes."""
+def hex_head(data: bytes, start: int = 0) -> list[tuple[str, str, str]]:
+    """Give (offset, hex, printable) for each sixteen bytes; `start` is where in its file `data` begins."""
     found = []
     for at in range(0, len(data), 16):
         row = data[at : at + 16]
         shown = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in row)
-        found.append((f"{at:08x}", row.hex(" "), shown))
+        found.append((f"{start + at:08x}", row.hex(" "), shown))
     return found

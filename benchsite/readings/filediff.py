@@ -17,7 +17,9 @@ from runner.digests import digest
 from .address import to_address
 from .shelf import Shelf, diff_cache
 
-HexRows = tuple[tuple[str, str, str], ...]
+HexRows = tuple[tuple[str, str, str, bool], ...]
+"""Rows of (offset, bytes, printable, whether the other side has other bytes there)."""
+HEX_ROW = 16
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def compared(
         open=opened,
         old_image=_image(change.before, old),
         new_image=_image(change.after, new),
-        hex=_hex(old, new) if made.kind == "binary" else (),
+        hex=_hex(change, made, shelf),
     )
 
 
@@ -111,6 +113,22 @@ def _image(side: Side | None, head: bytes) -> Image | None:
     return image(head) if side is not None and side.size <= IMAGE_BYTES else None
 
 
-def _hex(old: bytes, new: bytes) -> tuple[tuple[str, HexRows], ...]:
-    sides = (("before", old), ("after", new))
-    return tuple((name, tuple(facts.hex_head(data[:HEX_HEAD]))) for name, data in sides if data)
+def _hex(change: Changed, made: Comparison, shelf: Shelf) -> tuple[tuple[str, HexRows], ...]:
+    """Show the heads of both sides; where these are the same, the bytes around the first that differs."""
+    if made.kind != "binary":
+        return ()
+    first = made.first_difference if change.before and change.after and made.first_difference else 0
+    start = 0 if first < HEX_HEAD else max(0, first // HEX_ROW - 2) * HEX_ROW
+    sides = (("before", change.before), ("after", change.after))
+    heads = {
+        name: (shelf.head(side.sha256, start + HEX_HEAD) or b"")[start:]
+        for name, side in sides
+        if side is not None and side.stored
+    }
+    rows = {name: facts.hex_head(data, start) for name, data in heads.items() if data}
+    found = []
+    for name, listed in rows.items():
+        others = {row[0]: row[1] for other, there in rows.items() if other != name for row in there}
+        alone = len(rows) < 2
+        found.append((name, tuple((*row, not alone and others.get(row[0]) != row[1]) for row in listed)))
+    return tuple(found)

@@ -150,3 +150,18 @@ def test_the_cache_gives_the_same_comparison(tmp_path):
     cache.limit = 0
     cache.sweep()
     assert list(tmp_path.glob("??/*")) == []
+
+
+def test_a_cache_may_be_emptied_damaged_or_taken_away_at_any_time(tmp_path):
+    cache = Cache(tmp_path / "cache", limit=0)
+    assert cache.get(["a"], lambda: [1]) == [1]
+    (kept,) = (tmp_path / "cache").glob("??/*")
+    kept.write_bytes(b"no zlib")
+    assert cache.get(["a"], lambda: [2]) == [2]
+    (kept.parent / "gone").symlink_to("nowhere")
+    cache.sweep()
+    assert not kept.exists()
+    (tmp_path / "file").write_text("in the way")
+    blocked = Cache(tmp_path / "file")
+    assert blocked.get(["a"], lambda: [3]) == [3]
+    blocked.sweep()

@@ -84,6 +84,15 @@ def test_what_is_no_json_is_shown_as_written_and_says_so(client, tmp_path):
     assert rows_of(made) == [["1", "−", "{}", "1", "+", "{broken"]]
 
 
+def test_bytes_are_shown_around_the_first_that_differs(client, tmp_path):
+    before = {"far.bin": b"\0" * 3000, "near.bin": b"\0" * 300}
+    after = {"far.bin": b"\0" * 1000 + b"!" + b"\0" * 1999, "near.bin": b"\0" * 20 + b"!" + b"\0" * 279}
+    made = soup(client.get(trial_url(take_in(tmp_path, Story(before=before, after=after)), "changes/")))
+    far, _, near, _ = (box.pre.text.splitlines() for box in made.select(".hex"))
+    assert (far[0][:8], near[0][:8], len(far), len(near)) == ("000003c0", "00000000", 16, 16)
+    assert [mark.text[:8] for mark in made.select(".hex mark")] == ["000003e0"] * 2 + ["00000010"] * 2
+
+
 def test_a_copied_file_names_its_source_in_the_start_world(client, tmp_path):
     run = take_in(tmp_path, Story(before={"lib/a.txt": OLD}, after={"lib/a.txt": OLD, "lib/b.txt": OLD}))
     made = soup(client.get(trial_url(run, "changes/")))
