@@ -8,10 +8,12 @@ from typing import Any, BinaryIO
 from django.db.models import Subquery
 
 from benchsite.artifacts.models import Artifact, Blob, BlobUse
+from benchsite.diffs.decode import decode
 from benchsite.diffs.limits import IMAGE_BYTES, SNIFF
 from runner.blobs import is_digest
 
 from .conditions import Carried, carried
+from .logview import Log, log_of
 from .preview import Preview, image_type, preview
 from .shelf import Shelf, diff_cache
 from .trialhead import Head, find
@@ -62,8 +64,10 @@ class Listed:
 class Shown:
     head: Head
     artifact: Artifact
-    preview: Preview
+    preview: Preview | None
     others: tuple[Artifact, ...]
+    log: Log | None = None
+    """Output of a program, in pages of lines; then there is no preview."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +99,24 @@ def of_trial(user: Any, ulid: str, index: int) -> Listed | None:
     return Listed(head, tuple(head.trial.artifacts.order_by("attempt", "id")), found)
 
 
-def one_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | None) -> Shown | None:
+def one_of_trial(
+    user: Any, ulid: str, index: int, name: str, attempt: int | None, page: int = 1, words: str = ""
+) -> Shown | None:
     head = find(user, ulid, index)
     found = _named(head, name, attempt) if head else None
     if head is None or found is None:
         return None
     shelf = Shelf([found.digest], head.run.bench_id)
-    terminal = found.kind in TERMINAL_KINDS
-    seen = preview(shelf, found.digest, found.size, found.name, diff_cache(), terminal=terminal)
-    return Shown(head, found, seen, tuple(head.trial.artifacts.order_by("attempt", "id")))
+    log = log_of(shelf, found.digest, page, words) if _is_log(found, shelf) else None
+    seen = None if log else preview(shelf, found.digest, found.size, found.name, diff_cache())
+    return Shown(head, found, seen, tuple(head.trial.artifacts.order_by("attempt", "id")), log)
+
+
+def _is_log(found: Artifact, shelf: Shelf) -> bool:
+    """Tell output of lines of text; stray bytes are no matter, wide encodings and pictures have views of their own."""
+    data = shelf.head(found.digest, SNIFF) if found.kind in TERMINAL_KINDS else None
+    source = decode(data or b"")
+    return bool(data) and not image_type(data or b"") and not source.binary and source.encoding in ("utf-8", "cp1252")
 
 
 def raw_of_trial(user: Any, ulid: str, index: int, name: str, attempt: int | None) -> Raw | None:

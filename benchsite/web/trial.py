@@ -14,7 +14,7 @@ from benchsite.readings import transcript as transcripts
 from benchsite.readings import trial as trials
 from benchsite.readings.notes import notes_of
 
-from . import diffparts
+from . import diffparts, logparts
 from .access import found
 from .evidence import attachment, raw, tab, whole_number
 from .notes import annotating
@@ -77,5 +77,8 @@ def trial_artifact(request: HttpRequest, ulid: str, index: int, name: str) -> Ht
     attempt = whole_number(request, "attempt")
     if request.GET.get("raw"):
         return raw(request, found(artifacts.raw_of_trial(request.user, ulid, index, name, attempt)))
-    page = found(artifacts.one_of_trial(request.user, ulid, index, name, attempt))
+    number, words = whole_number(request, "page") or 1, request.GET.get("find", "")
+    page = found(artifacts.one_of_trial(request.user, ulid, index, name, attempt, number, words))
+    if page.log is not None:
+        return tab(request, "artifacts", page, template="artifact", **logparts.of(page.log, page.artifact.attempt))
     return tab(request, "artifacts", page, template="artifact", code=diffparts.code(page.preview))

@@ -103,7 +103,7 @@ def test_artifacts_are_listed_and_previewed_by_what_their_bytes_are(client, tmp_
     names = [row.th.get_text(strip=True) for row in soup(client.get(trial_url(run, "artifacts/"))).select("tbody tr")]
     assert names == [name for name, _, _, _ in EVIDENCE]
     pages = {name: soup(client.get(trial_url(run, f"artifacts/{name}/"))) for name in names}
-    assert pages["suite.log"].select_one(".terminal .t-fg-green").text == "ok"
+    assert pages["suite.log"].select_one(".log-lines .t-fg-green").text == "ok"
     assert pages["shot/one.png"].select_one(".images img")["src"] == "?raw=1"
     assert "<script>alert(1)</script>" in pages["report.html"].select_one(".file-lines").text
     assert "00 01 02" in pages["core"].select_one(".hex").text
