@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import zlib
@@ -55,7 +56,8 @@ class Cache:
             beside.write_bytes(zlib.compress(json.dumps(answer, separators=(",", ":")).encode(), 1))
             beside.replace(path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                beside.unlink()
         self._puts += 1
         if self._puts % SWEEP_EVERY == 0:
             self.sweep()
@@ -68,14 +70,14 @@ class Cache:
         for _, size, path in sorted(self._kept(), reverse=True):
             total += size
             if total > self.limit:
-                path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
     def _kept(self) -> Iterator[tuple[float, int, Path]]:
-        """Give (time, size, path) of each answer; another process may take one away meanwhile."""
+        """Give (time, size, path) of each answer; another process may take any of it away meanwhile."""
         assert self.root is not None, "a cache that keeps nothing has no answers"
-        for path in self.root.glob("??/*"):
-            try:
-                found = path.stat()
-            except OSError:
-                continue
-            yield found.st_mtime, found.st_size, path
+        for folder, _, names in os.walk(self.root):  # unlike glob it passes over a folder that has just gone
+            for path in (Path(folder, name) for name in names):
+                with contextlib.suppress(OSError):
+                    found = path.stat()
+                    yield found.st_mtime, found.st_size, path
