@@ -20,15 +20,15 @@ from runner.cli.arguments import COMMANDS
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "docs" / "library.md"
 FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-FILE = re.compile(r"# (\S+/\S+\.py)\n")
+FILE = re.compile(r"# (\S+/\S+\.\w+)\n")
 
 
 def write_files(guide: Path, folder: Path) -> Path:
     """Write every code block that starts with a file's path; give the bench's folder."""
     benches = set()
-    for language, text in FENCE.findall(guide.read_text(encoding="utf-8")):
+    for _, text in FENCE.findall(guide.read_text(encoding="utf-8")):
         named = FILE.match(text)
-        if language == "python" and named:
+        if named:
             path = folder / named[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text[named.end() :], encoding="utf-8")
@@ -91,6 +91,25 @@ def commands_of(guide: Path) -> list[list[str]]:
     lines = [line for language, text in FENCE.findall(guide.read_text(encoding="utf-8")) if language == "sh"
              for line in text.splitlines()]  # fmt: skip
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("benchsite ")]
+
+
+def test_the_bench_of_the_guide_to_agents_runs_as_written(tmp_path: Path) -> None:
+    bench = write_files(ROOT / "docs" / "agents.md", tmp_path)
+    done = benchsite("run", bench, "--workers", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (run,) = (bench / ".bench" / "runs").iterdir()
+    found = {}
+    for trial in replay.read(run).trials:
+        assert trial.final is not None
+        values = {key: one.value for key, one in trial.final.observations.items()}
+        found[replay.read(run).manifest.cells[trial.planned.cell].axes["agent"]] = values
+    assert found == {
+        "shell": {"resolved": True, "cost": 0.0},
+        "code": {"resolved": True, "cost": 0.02},
+        "script": {"resolved": True, "cost": 0.02},
+        "oracle": {"resolved": True, "cost": 0.0},
+        "noop": {"resolved": False, "cost": 0.0},
+    }
 
 
 @pytest.fixture(scope="module")
