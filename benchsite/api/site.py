@@ -11,7 +11,7 @@ from benchsite.flows.ingest import Conflict
 from benchsite.flows.upload import NotThere, TooLarge, Unfit
 from runner.errors import RunnerError
 
-from . import reading, uploads
+from . import figures, reading, uploads
 
 api = NinjaAPI(
     title="Benchsite",
@@ -22,6 +22,7 @@ api = NinjaAPI(
     description="Read benches and runs, and send runs. Tokens are made at /settings/tokens/.",
 )
 api.add_router("", reading.router)
+api.add_router("", figures.router)
 api.add_router("/uploads", uploads.router)
 
 STATUS: dict[type[Exception], int] = {Conflict: 409, NotThere: 404, TooLarge: 413, Unfit: 422, NotAllowed: 403}

@@ -135,7 +135,7 @@ def _measure(
             planned=planned,
             cost=cost,
             seconds=seconds,
-            note=_note(rule, measure, int(n[code]), many, unit),
+            note=note_of(rule, measure, int(n[code]), many, unit),
         )
         made.append(standing)
     return made
@@ -145,7 +145,8 @@ def _number(value: float | str | None) -> float:
     return float("nan") if value is None or isinstance(value, str) else value
 
 
-def _note(rule: CountingPolicy, measure: MeasureSpec, n: int, clusters: int, unit: str) -> str:
+def note_of(rule: CountingPolicy, measure: MeasureSpec, n: int, clusters: int, unit: str) -> str:
+    """Say in words what a pooled figure rests on, where that is little."""
     return "; ".join(filter(None, (rule.note(measure), *words(n, clusters, unit=unit))))
 
 

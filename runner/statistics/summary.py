@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runner.faults import FLAGS
@@ -12,12 +12,13 @@ from runner.replay import RunResult
 from runner.schema import MeasureSpec
 
 from .judged import judge_of
-from .policy import policy_named
+from .policy import ERRORS_FAIL, POLICIES, SCORED, policy_named
 from .rollup import StandingFigures, standings
 from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
 
 Slots = dict[tuple[Key, Key, Key], SlotFigures]
 Tallies = dict[tuple[Key, Key, Key, str], TallyFigures]
+Standings = dict[tuple[Key, str], StandingFigures]
 
 
 def coverage(rows: Iterable[Row], measures: Sequence[MeasureSpec]) -> dict[str, dict[str, Any]]:
@@ -62,7 +63,10 @@ def summary(result: RunResult, policy: str = "scored/1") -> dict[str, Any]:
     manifest, rule = result.manifest, policy_named(policy)
     rows = rows_of(result)
     made, counted = slots(rows), tallies(rows, manifest.measures)
-    pooled = {(s.cell, s.measure): s for s in standings(rows, manifest.measures, policy, manifest.run)}
+    both = {
+        name: {(s.cell, s.measure): s for s in standings(rows, manifest.measures, name, manifest.run)}
+        for name in POLICIES
+    }
     return {
         "format": "benchsite/result/1",
         "run": manifest.run,
@@ -79,7 +83,7 @@ def summary(result: RunResult, policy: str = "scored/1") -> dict[str, Any]:
         "planned": len(rows),
         "counts": result.counts,
         "measures": [_measure(measure, manifest) for measure in manifest.measures],
-        "cells": [_cell(result, place, made, counted, pooled) for place in range(len(manifest.cells))],
+        "cells": [_cell(result, place, made, counted, both, policy) for place in range(len(manifest.cells))],
         "slots": [_slot(manifest, key, slot, counted) for key, slot in made.items()],
         "coverage": coverage(rows, manifest.measures),
         "flags": flags_of(result),
@@ -93,7 +97,7 @@ def _measure(measure: MeasureSpec, manifest: Manifest) -> dict[str, Any]:
 
 
 def _cell(
-    result: RunResult, place: int, made: Slots, counted: Tallies, pooled: dict[tuple[Key, str], StandingFigures]
+    result: RunResult, place: int, made: Slots, counted: Tallies, both: dict[str, Standings], policy: str
 ) -> dict[str, Any]:
     cell, measures = result.manifest.cells[place], result.manifest.measures
     mine = [slot for (of, _, _), slot in made.items() if of == place]
@@ -103,7 +107,7 @@ def _cell(
         states.update(slot.states)
         faults.update(slot.faults)
     tokens = [slot.tokens for slot in mine if slot.tokens is not None]
-    figures = {m.key: _figure(place, m, counted, pooled) for m in measures}
+    figures = {m.key: _figure(place, m, counted, both, policy) for m in measures}
     return {
         "cell": cell.id,
         "key": cell.key10,
@@ -120,20 +124,27 @@ def _cell(
 
 
 def _figure(
-    cell: int, measure: MeasureSpec, counted: Tallies, pooled: dict[tuple[Key, str], StandingFigures]
+    cell: int, measure: MeasureSpec, counted: Tallies, both: dict[str, Standings], policy: str
 ) -> dict[str, Any]:
     """Give a standing for numbers, shares for a category, a bare count for a text."""
-    standing = pooled.get((cell, measure.key))
+    key = (cell, measure.key)
+    standing = both[policy].get(key)
     if standing is not None:
-        return {
-            k: v for k, v in standing._asdict().items() if k not in ("cell", "measure", "policy", "cost", "seconds")
-        }
+        left_out = ("cell", "measure", "policy", "cost", "seconds")
+        figures = {name: value for name, value in standing._asdict().items() if name not in left_out}
+        macros = {name: pooled[key].macro for name, pooled in both.items()}
+        return {**figures, "three": three_figures(macros, both[SCORED.name][key].n, standing.planned)}
     mine = [tally for (of, _, _, key), tally in counted.items() if of == cell and key == measure.key]
     shares: Counter[str] = Counter()
     for tally in mine:
         shares.update(tally.shares)
     figure: dict[str, Any] = {"n": sum(tally.n for tally in mine)}
     return {**figure, "shares": dict(sorted(shares.items()))} if measure.type == "category" else figure
+
+
+def three_figures(macros: Mapping[str, float | None], n: int, planned: int) -> dict[str, Any]:
+    """Give partial data in three figures: over scored trials, with errors as the worst value, and how many counted."""
+    return {"scored": macros[SCORED.name], "errors_fail": macros[ERRORS_FAIL.name], "n": n, "planned": planned}
 
 
 def _slot(manifest: Manifest, key: tuple[Key, Key, Key], slot: SlotFigures, counted: Tallies) -> dict[str, Any]:
