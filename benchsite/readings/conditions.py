@@ -105,7 +105,7 @@ def _facts(plan: Row) -> Iterator[tuple[str, str]]:
     yield "Isolation", _text(plan.get("isolation"))
     yield "Network", _pairs(plan.get("network"))
     yield "Resources", _resources(plan.get("resources"))
-    yield "Held by", _pairs(plan.get("held"))
+    yield "Enforced", _pairs(plan.get("held"))
     yield "Time limits", _times(plan.get("timeouts"))
     yield "Fixtures", FIXTURES.get(str(plan.get("fixtures")), "")
     if _rows(plan, "artifacts"):

@@ -128,7 +128,7 @@ def overview(user: Any, ulid: str, index: int) -> Overview | None:
         issues=tuple({**issue, "evidence": evidence_of(issue)} for issue in issues),
         flags=flags_of(head.trial.flags, issues),
         phases=_phases(head),
-        usage=usage_rows(record.get("usage")),
+        usage=usage_rows(_worked(head).get("usage")),
         requests=tuple(_request(row, shelf) for row in asked),
         judged=_judged(record, head.run.bench_id),
         judge_usage=usage_rows(record.get("judge_usage")),
@@ -203,6 +203,18 @@ def _phases(head: Head) -> tuple[PhaseTime, ...]:
     return tuple(found)
 
 
+def _worked(head: Head) -> dict[str, Any]:
+    """Give the record of the attempt whose agent worked: one that only graded again spent nothing."""
+    records = [attempt.record or {} for attempt in head.attempts if not _repeated(attempt.record or {})]
+    return records[-1] if records else head.record()
+
+
+def _repeated(record: dict[str, Any]) -> bool:
+    """Did an attempt only repeat the evaluation of what an agent had done before?"""
+    asked = _dicts(record.get("requests"))
+    return bool(asked) and all(row.get("replayed") for row in asked)
+
+
 def _texts(requests: list[dict[str, Any]]) -> Iterator[str | None]:
     yield from (row.get(name) for row in requests for name in ("prompt", "text"))
 
@@ -260,6 +272,8 @@ def _tries(head: Head) -> tuple[Try, ...]:
     for attempt in head.attempts:
         record = attempt.record or {}
         sentence = record.get("reason") or (FAULTS[attempt.fault].sentence if attempt.fault in FAULTS else "")
+        if attempt.number > 1 and _repeated(record):
+            sentence = f"The evaluation alone was repeated, of the work that was done before. {sentence}".rstrip()
         seconds = record.get("seconds")
         found.append(
             Try(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from bs4 import BeautifulSoup
 
@@ -9,7 +11,7 @@ from benchsite.artifacts.models import BlobUse
 from benchsite.flows.ingest import ingest
 from runner.blobs import BlobStore
 from runner.collected import Collected
-from runner.journal import MANIFEST
+from runner.journal import EVENTS, MANIFEST, Journal
 from runner.manifest import Manifest
 from runner.worlds.tree import Entry, Tree
 
@@ -99,3 +101,21 @@ def test_each_declared_path_has_its_status_on_the_artifacts_tab(client, tmp_path
 def test_a_plan_that_says_little_or_nonsense_is_shown_as_far_as_it_goes(client, tmp_path, plan):
     _, text = page(client, taken_in(tmp_path, plan))
     assert "Evaluation" in text
+
+
+def test_an_attempt_that_only_graded_again_says_so_and_shows_what_the_agent_had_spent(client, tmp_path):
+    run_dir = write(tmp_path, Story())
+    events = [json.loads(line) for line in (run_dir / EVENTS).read_text().splitlines()]
+    first = [{**event, "attempt": 1} for event in events if "attempt" in event]
+    first[-1] |= {"state": "eval_error", "outcome": None, "fault": "evaluation", "reason": "The judge was down."}
+    again = [{**event, "attempt": 2} for event in first if event["type"] in ("trial.started", "request")]
+    again = [event | ({"replayed": True} if event["type"] == "request" else {}) for event in again]
+    again.append({**first[-1], "attempt": 2, "state": "scored", "outcome": "solved", "fault": None, "usage": None})
+    (run_dir / EVENTS).unlink()
+    with Journal.open(run_dir) as journal:
+        journal.append("run.started", workers=1, load=0.0)
+        journal.extend({k: v for k, v in event.items() if k != "seq"} for event in (*first, *again))
+        journal.append("run.finished", state="finished")
+    _, text = page(client, ingest(run_dir, verdict="accepted"))
+    assert "The evaluation alone was repeated, of the work that was done before." in text
+    assert "cost $0.25" in text
