@@ -34,6 +34,13 @@ def until(what: Callable[[], Any], seconds: float = 60) -> Any:
     raise AssertionError("it did not happen")
 
 
+def drive(folder: Path, by: Any) -> None:
+    try:
+        launch(folder, by=by, workers=1)
+    finally:
+        connection.close()
+
+
 @pytest.fixture
 def going(made: Callable[..., Run]) -> Run:
     """A run whose last two trials run, heard of just now."""
@@ -48,7 +55,7 @@ def test_a_run_is_watched_and_cancelled_from_its_page(tmp_path: Path, client: Cl
     client.force_login(ada)
     other.force_login(make_user("olga"))
     folder = bench(tmp_path / "bench", "slow")
-    thread = threading.Thread(target=launch, args=(folder,), kwargs={"by": ada, "workers": 1})
+    thread = threading.Thread(target=drive, args=(folder, ada))
     thread.start()
     try:
         run = until(lambda: Run.objects.filter(state="running").exclude(under_way=[]).first())

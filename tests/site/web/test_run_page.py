@@ -1,0 +1,208 @@
+"""The run page's states: each is in the address, says what it shows, and has twins that hold the same figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+from django.urls import reverse
+
+from benchsite.flows.ingest import ingest
+from benchsite.readings import words
+from benchsite.readings.runsheets import SHEETS
+from benchsite.runs.models import Cell, Run, Spread, Trial
+from benchsite.runs.recount import recount
+from tests.make import make_run
+from tests.site.web.test_numbers import heading, links
+
+Page = Callable[..., BeautifulSoup]
+
+
+@pytest.fixture
+def run(made: Callable[..., Run]) -> Run:
+    """Four agents, two cases a scenario, every fate."""
+    return made("whole", cells=4, scenarios=4, cases=2, trials=4)
+
+
+def rows(client: Client, run: Run, table: str, **query: Any) -> list[dict[str, str]]:
+    text = client.get(reverse("run_table", args=[run.ulid, table, "csv"]), query).content.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def texts(soup: BeautifulSoup, chosen: str) -> list[str]:
+    return [tag.get_text(" ", strip=True) for tag in soup.select(chosen)]
+
+
+def test_every_number_in_every_state_of_the_page_lists_its_trials(run: Run, page: Page) -> None:
+    address = reverse("run", args=[run.ulid])
+    promised: dict[str, int] = {}
+    for query in ("?open=fix_bug", "?turn=1&where=agent:careful&where=agent:lost", "?measure=approach&panels=all"):
+        promised.update(links(page(address + query), address))
+    for kind in ("known=", "why=", "flag=", "value=", "case="):
+        assert any(kind in link for link in promised), kind
+    assert len(promised) > 90
+    some = [link for place, link in enumerate(promised) if place % 9 == 0 or "value=" in link]
+    assert {link: heading(page(link)) for link in some} == {link: promised[link] for link in some}
+
+
+def test_a_scenario_opens_into_its_cases(run: Run, page: Page) -> None:
+    soup = page(reverse("run", args=[run.ulid]), open="fix_bug")
+    assert texts(soup, "#grid tr.case th") == ["case-0", "case-1"]
+    opener = soup.select_one("#row-fix_bug a.opener")
+    assert opener and opener["aria-expanded"] == "true"
+    assert str(opener["href"]) == "?#row-fix_bug"
+    whole = texts(soup, "#row-fix_bug td:not(.margin) > a:first-child")
+    cases = [texts(row, "td:not(.margin) > a:first-child") for row in soup.select("tr.case")]
+
+    def k_n(text: str) -> tuple[int, int]:
+        k, n = text.split("/")
+        return int(k), int(n)
+
+    for total, one, two in zip(whole, *cases, strict=True):
+        added = [sum(pair) for pair in zip(k_n(one), k_n(two), strict=True)]
+        assert added == list(k_n(total))
+
+
+def test_the_matrix_turns_and_leaves_out_rows_that_do_not_differ(run: Run, page: Page) -> None:
+    address = reverse("run", args=[run.ulid])
+    turned = page(address, turn="1")
+    assert texts(turned, "#grid tbody th") == ["careful", "hasty", "meddler", "lost"]
+    assert texts(turned, "#grid thead th")[1:-1] == ["add_feature", "area/task_3", "fix_bug", "refactor"]
+    alone = page(address, where="agent:careful", differ="1")
+    assert "No scenario differs between these cells." in alone.get_text()
+
+
+def test_chosen_cells_are_those_of_every_table(run: Run, page: Page, client: Client) -> None:
+    query = {"where": ["agent:careful", "agent:lost"]}
+    soup = page(reverse("run", args=[run.ulid]), **query)
+    assert texts(soup, ".leaderboard tbody th") == ["careful", "lost"]
+    assert texts(soup, "#grid thead .group") == ["careful", "lost"]
+    assert "2 of 4 rows; ranks are over all of them" in soup.get_text(" ", strip=True)
+    assert {row["agent"] for row in rows(client, run, "distributions", **query)} == {"careful", "lost"}
+    base = reverse("run", args=[run.ulid])
+    for odd in ("?where=agent:nobody", "?where=colour:red", "?open=nothing", "?split=x", "?x=luck", "?turn=yes"):
+        assert client.get(base + odd).status_code == 404, odd
+
+
+def test_twins_hold_what_the_page_shows(run: Run, page: Page, client: Client) -> None:
+    soup = page(reverse("run", args=[run.ulid]), policy="errors-fail/1", sort="rate")
+    query = {"policy": "errors-fail/1", "sort": "rate"}
+    shown = [text.split(" [")[0] for text in texts(soup, ".leaderboard td .rate")]
+    board = rows(client, run, "leaderboard", **query)
+    assert [words.percent(float(row["figure"])) for row in board] == shown
+    squares = texts(soup, "#grid tbody td:not(.margin) > a:first-child")
+    assert [f"{row['k']}/{row['n']}" for row in rows(client, run, "matrix", **query)] == squares
+    counts = texts(soup, "section[aria-labelledby=failures] td.num")
+    assert [row["trials"] for row in rows(client, run, "failures", **query)] == counts
+    medians = {(row["quantity"], row["agent"]): float(row["median"]) for row in rows(client, run, "distributions")}
+    panel = next(box for box in soup.select(".boxes .panel") if box.h3 and box.h3.get_text(strip=True) == "score")
+    for line in panel.select("tbody tr"):
+        assert line.th and line.select_one("td.num")
+        assert words.number(medians["score", line.th.get_text()]) == line.select_one("td.num").get_text()  # type: ignore[union-attr]
+
+
+def test_every_table_has_both_twins_and_they_are_equal(run: Run, client: Client) -> None:
+    for table in SHEETS:
+        text = client.get(reverse("run_table", args=[run.ulid, table, "json"]), {"measure": "approach"}).content
+        told = json.loads(text)
+        same = rows(client, run, table, measure="approach")
+        assert len(told["rows"]) == len(same), table
+        for one, two in zip(told["rows"], same, strict=True):
+            values = {k: "" if v is None else str(int(v)) if isinstance(v, bool) else str(v) for k, v in one.items()}
+            assert values == two, table
+    assert client.get(reverse("run_table", args=[run.ulid, "nothing", "csv"])).status_code == 404
+
+
+def test_reasons_that_differ_in_numbers_alone_are_one_group(made: Callable[..., Run], page: Page) -> None:
+    run = made("reasons", trials=8)
+    failed = list(run.trials.filter(state="run_error").order_by("index")[:3])
+    for place, trial in enumerate(failed):
+        reason = f"KeyError in bench_fix.py:{place + 10} at 0x{place}ab"
+        Trial.objects.filter(pk=trial.pk).update(fault="scenario", reason=reason)
+    soup = page(reverse("run", args=[run.ulid]))
+    row = next(
+        row for row in soup.select("section[aria-labelledby=failures] tbody tr") if "KeyError in" in row.get_text()
+    )
+    assert "KeyError in bench_fix.py:# at #" in row.get_text()
+    link = row.select_one("td.num a")
+    assert link and link.get_text() == "3"
+    listed = page(urljoin(reverse("run", args=[run.ulid]), str(link["href"])))
+    assert heading(listed) == 3
+    assert set(texts(listed, "tbody th")) == {str(trial.index) for trial in failed}
+
+
+def test_an_outlier_is_counted_among_its_scenario_and_listed(made: Callable[..., Run], page: Page) -> None:
+    run = made("slow", trials=10, fates=False)
+    trial = run.trials.filter(scenario__slug="refactor").first()
+    Trial.objects.filter(pk=trial.pk).update(seconds=9000.0)
+    recount(run)
+    assert sum(Spread.objects.filter(run=run, key="seconds").values_list("far", flat=True)) == 1
+    soup = page(reverse("run", args=[run.ulid]))
+    notice = next(one for one in soup.select(".notices li") if "Outlying durations: 1 trial" in one.get_text())
+    listed = page(urljoin(reverse("run", args=[run.ulid]), str(notice.a["href"])))  # type: ignore[index]
+    assert texts(listed, "tbody th") == [str(trial.index)]
+    assert "time far above the rest of its scenario" in listed.get_text()
+
+
+def test_warnings_lead_to_what_they_mean(made: Callable[..., Run], page: Page, tmp_path: Path) -> None:
+    made("first", trials=3, seed=1)
+    run = ingest(make_run(tmp_path / "b", trials=3, seed=2, definition="two"), verdict="accepted")
+    Cell.objects.filter(run=run, ordinal=1).update(agent_version="2.0.0")
+    soup = page(reverse("run", args=[run.ulid]))
+    told = {" ".join(one.get_text().split()): one.a for one in soup.select(".notices li")}
+    for words_, link in (
+        ("The definition changed since run 1 (code, fixtures, suite and template)", "#provenance"),
+        ("add_feature, fix_bug and refactor read otherwise than in run 1.", "#matrix"),
+        ("1 late guard: a guard failed after the agent had acted", "trials?flag=late_guard"),
+        ("Low coverage: ", "#coverage"),
+        ("collateral was observed in", "trials?measure=collateral&seen="),
+        ("Few trials: 3 cells have under 10 counted trials", "#leaderboard"),
+    ):
+        found = [a for text, a in told.items() if words_ in text]
+        assert found, (words_, list(told))
+        assert found[0] and str(found[0]["href"]).startswith(link), words_
+
+
+def test_versions_are_shown_apart_when_asked(run: Run, page: Page) -> None:
+    Cell.objects.filter(run=run, ordinal=1).update(agent_version="2.0.0")
+    soup = page(reverse("run", args=[run.ulid]), split="version")
+    assert (
+        sorted(
+            row.select("td")[1 if soup.select(".leaderboard td.tight") else 0].get_text()
+            for row in soup.select(".leaderboard tbody tr")
+        )[-1]
+        == "2.0.0"
+    )
+
+
+def test_who_is_beaten_by_nobody_stands_in_words_beside_the_chart(run: Run, page: Page, client: Client) -> None:
+    soup = page(reverse("run", args=[run.ulid]), x="tokens")
+    spots = json.loads(client.get(reverse("run_table", args=[run.ulid, "frontier", "json"]), {"x": "tokens"}).content)
+    best = {row["agent"] for row in spots["rows"] if row["status"] == "frontier"}
+    assert best and set(texts(soup, "section[aria-labelledby=frontier] p b")) == best
+    figure = soup.select_one("figure[data-plot]")
+    assert figure and str(figure["data-plot"]) == "frontier.json?x=tokens"
+    assert spots["x"] == "tokens" and spots["rate"] is True
+
+
+def test_panels_in_which_the_leader_loses_come_first_and_say_so(made: Callable[..., Run], page: Page) -> None:
+    run = made("loses", cells=3, scenarios=6, trials=4, fates=False)
+    leader = Cell.objects.get(run=run, ordinal=0)
+    lost = run.trials.filter(scenario__slug="refactor", cell=leader)
+    Trial.objects.filter(pk__in=lost.values("pk")).update(outcome="unsolved", headline=0.0)
+    recount(run)
+    soup = page(reverse("run", args=[run.ulid]))
+    lost = ["lost" in panel["class"] for panel in soup.select("section[aria-labelledby=scenarios] .panel")]
+    assert lost == sorted(lost, reverse=True)
+    assert "refactor" in texts(soup, ".panel.lost h3")
+    assert all("the leader loses here" in text for text in texts(soup, ".panel.lost"))
+    section = soup.select_one("section[aria-labelledby=scenarios]")
+    assert section and "wins overall, but loses on" in section.get_text()
