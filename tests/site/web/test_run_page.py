@@ -18,7 +18,7 @@ from django.urls import reverse
 from benchsite.flows.ingest import ingest
 from benchsite.readings import words
 from benchsite.readings.runsheets import SHEETS
-from benchsite.runs.models import Cell, Run, Spread, Trial
+from benchsite.runs.models import Cell, Observation, Run, Spread, Trial
 from benchsite.runs.recount import recount
 from tests.make import make_run
 from tests.site.web.test_numbers import heading, links
@@ -155,7 +155,8 @@ def test_an_outlier_is_counted_among_its_scenario_and_listed(made: Callable[...,
 def test_warnings_lead_to_what_they_mean(made: Callable[..., Run], page: Page, tmp_path: Path) -> None:
     made("first", trials=3, seed=1)
     run = ingest(make_run(tmp_path / "b", trials=3, seed=2, definition="two"), verdict="accepted")
-    Cell.objects.filter(run=run, ordinal=1).update(agent_version="2.0.0")
+    Observation.objects.filter(trial__run=run, measure__key="score").delete()
+    recount(run)
     soup = page(reverse("run", args=[run.ulid]))
     told = {" ".join(one.get_text().split()): one.a for one in soup.select(".notices li")}
     for words_, link in (
@@ -163,7 +164,7 @@ def test_warnings_lead_to_what_they_mean(made: Callable[..., Run], page: Page, t
         ("add_feature, fix_bug and refactor read otherwise than in run 1.", "#matrix"),
         ("1 late guard: a guard failed after the agent had acted", "trials?flag=late_guard"),
         ("Low coverage: ", "#coverage"),
-        ("collateral was observed in", "trials?measure=collateral&seen="),
+        ("score was observed in 0 % of the scored trials", "trials?measure=score&seen=missing"),
         ("Few trials: 3 cells have under 10 counted trials", "#leaderboard"),
     ):
         found = [a for text, a in told.items() if words_ in text]
