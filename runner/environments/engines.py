@@ -107,7 +107,7 @@ def last_said(said: str) -> str:
 
 @functools.lru_cache(maxsize=32)
 def _tried(name: str, identity: str, env: str) -> Image:
-    said = ""
+    heard = []
     for runtime in RUNTIMES if is_podman() else RUNTIMES[:1]:
         options = (*runtime, *own_limits())
         alone = ("--network", "none", "--entrypoint", "python3")
@@ -123,7 +123,8 @@ def _tried(name: str, identity: str, env: str) -> Image:
             raise EnvironmentRefused(
                 f"The image {name!r} has no python3, which runs commands in a container; add Python 3.9 or later to it."
             )
-    raise EnvironmentRefused(f"The image {name!r} cannot be run here: {last_line(said)}")
+        heard.append(last_line(said))
+    raise EnvironmentRefused(f"The image {name!r} cannot be run here: {' '.join(dict.fromkeys(heard))}")
 
 
 def has_slirp() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         pytest.skip(f"Containers cannot be tested here: {container.unusable()}")
     folder = tmp_path_factory.mktemp("containers")
     yield make_image(folder)
+    subprocess.run(["umount", "--lazy", folder / "overlay" / "overlay"], capture_output=True, check=False)
     remove_tree(folder)
 
 

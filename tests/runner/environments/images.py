@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -34,6 +35,8 @@ LEFT_OUT = {
     "test", "tests", "site-packages", "dist-packages", "idlelib", "tkinter", "lib2to3", "ensurepip", "turtledemo",
     "__pycache__", "pydoc_data", "distutils", "unittest", "dbm", "curses", "sqlite3", "xmlrpc", "wsgiref",
 }  # fmt: skip
+STUBS = ("librt.so.1", "libdl.so.2", "libpthread.so.0")
+"""Empty since glibc 2.34, and still asked for by programs that were built with an earlier one."""
 NAME = "localhost/benchsite-try:1"
 FORMAT = """[storage]
 driver = "{driver}"
@@ -66,16 +69,20 @@ def _files() -> Iterator[tuple[Path, str]]:
     """(file here, path in the image): real files at the paths by which they are asked for."""
     python = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
     programs = {Path(found) for name in PROGRAMS if (found := shutil.which(name, path="/usr/bin:/bin"))}
-    modules = [path for path in _stdlib() if path.suffix == ".so"]
+    library = _stdlib()
+    modules = [path for path in library if path.suffix == ".so"]
     given: dict[str, Path] = {f"/usr/bin/{path.name}": path.resolve() for path in programs}
-    libraries = _libraries([python, *given.values(), *modules])
+    libraries = _libraries([*given.values()], modules)
     given |= {f"{path.parent.resolve()}/{path.name}": path.resolve() for path in libraries}
-    given |= {str(path): path for path in _stdlib()} | {str(python): python}
+    folder = next(path.parent.resolve() for path in libraries if path.name.startswith("libc.so"))
+    given |= {str(folder / name): (folder / name).resolve() for name in STUBS if (folder / name).exists()}
+    given |= {str(path): path for path in library} | {str(python): python}
     for top in ("bin", "lib", "lib64", "sbin"):
         if Path(f"/{top}").is_symlink():
             yield Path(f"/{top}"), top
-    for folder in sorted({str(above) for path in given for above in Path(path).parents if _plain(above)}):
-        yield Path(folder), folder.lstrip("/")
+    for folder in sorted({above for path in given for above in Path(path).parents}):
+        if _plain(folder):
+            yield folder, str(folder).lstrip("/")
     for inside, path in given.items():
         yield path, inside.lstrip("/")
     yield python, "usr/bin/python3"
@@ -87,11 +94,28 @@ def _plain(folder: Path) -> bool:
 
 def _stdlib() -> list[Path]:
     root = Path(sysconfig.get_path("stdlib", vars={"installed_base": sys.base_prefix, "base": sys.base_prefix}))
-    found = (path for path in root.rglob("*") if path.is_file() and path.suffix in (".py", ".so"))
-    kept = (path for path in found if not LEFT_OUT & set(path.relative_to(root).parts))
-    return [path for path in kept if not _UNUSED.fullmatch(path.name)]
+    found = []
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(set(names) - LEFT_OUT)
+        kept = (name for name in files if name.endswith((".py", ".so")) and not _UNUSED.fullmatch(name))
+        found += [Path(folder, name) for name in sorted(kept)]
+    return found
 
 
-def _libraries(files: list[Path]) -> set[Path]:
-    told = subprocess.run(["ldd", *map(str, files)], capture_output=True, text=True, check=False).stdout
-    return {Path(path) for path in re.findall(r"(?:=> )?(/\S+) \(0x", told)}
+def _libraries(programs: list[Path], modules: list[Path]) -> set[Path]:
+    """What programs and modules are linked with: these two programs stand for the others, Python tells of its own."""
+    shells = [str(path) for path in programs if path.name in ("bash", "ls")]
+    told = subprocess.run(["ldd", *shells], capture_output=True, text=True, check=False).stdout
+    found = set(re.findall(r"(?:=> )?(/\S+) \(0x", told))
+    names = [path.name.partition(".")[0] for path in modules]
+    code = f"[__import__(name) for name in {names!r}]; print(open('/proc/self/maps').read())"
+    python = sys._base_executable  # type: ignore[attr-defined]
+    maps = subprocess.run([python, "-I", "-S", "-c", code], capture_output=True, text=True, check=True).stdout
+    mapped = {Path(line.split()[-1]) for line in maps.splitlines() if ".so" in line}
+    return {Path(path) for path in found} | {name for path in mapped for name in _names_of(path)}
+
+
+def _names_of(library: Path) -> list[Path]:
+    """A mapped file is named in full, and asked for by the shorter names that link to it."""
+    stem = library.name.partition(".so")[0]
+    return [path for path in library.parent.glob(f"{stem}.so*") if path.resolve() == library.resolve()]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from runner.environments import cgroups, sandbox
+from runner.environments.bubblewrap import own_network
 from runner.replay import Attempt, RunResult
 from runner.running import run
 from runner.worlds.places import worlds_root
@@ -38,7 +39,9 @@ WORLD = {
     "bomb.sh": "b() { b | b & }; b; sleep 1\n",
     "fill.sh": "i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); done\n",
 }
-HELD = 'limits=Limits(memory="256 MiB", processes=40, disk="16 MiB"), network=Network("none", "none"), '
+HELD = 'limits=Limits(memory="256 MiB", processes=40, disk="16 MiB"), '
+SHUT = "" if own_network() else 'network=Network("none", "none"), '
+"""Where an open network would show the loopback, which the run then says, there is nothing to prove."""
 
 
 @dataclass(frozen=True)
@@ -130,18 +133,10 @@ def _harmed_nothing(hunt: Hunt) -> None:
 
 @pytest.mark.sandbox
 @pytest.mark.skipif(bool(UNUSABLE), reason=f"The sandbox cannot be tested here: {UNUSABLE}")
-def test_in_a_sandbox_it_finds_nothing_and_harms_nothing(hunts: object) -> None:
-    hunt = hunts("sandbox")  # type: ignore[operator]
-    assert hunt.found == {}
-    assert hunt.result.manifest.isolation == "sandbox"
-    _harmed_nothing(hunt)
-
-
-@pytest.mark.sandbox
-@pytest.mark.skipif(bool(UNUSABLE), reason=f"The sandbox cannot be tested here: {UNUSABLE}")
 def test_limits_end_what_breaks_them_and_the_trial_is_graded(hunts: object) -> None:
-    hunt = hunts("sandbox", HELD, ["hunter", "bomber", "filler", "hog", "well"])  # type: ignore[operator]
-    assert hunt.found == {}
+    """And in a sandbox the hunter finds nothing."""
+    hunt = hunts("sandbox", HELD + SHUT, ["hunter", "bomber", "filler", "hog", "well"])  # type: ignore[operator]
+    assert (hunt.found, hunt.result.manifest.isolation) == ({}, "sandbox")
     _harmed_nothing(hunt)
     limits = {"memory_limit", "processes_limit", "disk_limit"}
     flags = {name: limits & {*attempt.flags} for name, attempt in hunt.ended.items()}

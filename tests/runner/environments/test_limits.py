@@ -94,10 +94,11 @@ def test_each_limit_names_what_holds_it(monkeypatch: pytest.MonkeyPatch) -> None
     assert "bubblewrap 0.7" in sandbox.ENVIRONMENT.refusal(Needs(limits=Resources(disk=MB)))
 
 
-@pytest.mark.skipif(cgroups.parents() is None, reason="No control group can be made here.")
 def test_a_group_whose_runner_is_gone_is_found_and_removed() -> None:
     found = cgroups.parents()
-    assert found is not None
+    if found is None:  # then limits fall to the kernel's own of a process, or are refused: see above
+        assert cgroups.left_behind() == []
+        return
     own = cgroups.Group.made(found, "own", None, 10)
     stale = [folder / "benchsite-4194304-1-stale" for folder in dict.fromkeys(found.folders.values())]
     try:
