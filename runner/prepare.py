@@ -85,7 +85,7 @@ def prepare(
     sealed = seal(bench)
     store = dot_bench(bench.root)
     write_stubs(store, measures, axes)
-    check_sources(sealed.root, measures, [axis.name for axis in axes], shown_root=bench.root)
+    ids = check_sources(sealed.root, measures, [axis.name for axis in axes], shown_root=bench.root)
     collected = collect(sealed.root, bench.tests, bench.root, standby)
     if not collected.cases:
         raise BenchError(f"No scenario found: no file of {bench.tests!r} holds a bench_* function.", file=bench.root)
@@ -105,6 +105,7 @@ def prepare(
     warnings = [
         *_warnings(bench, chosen, pinned, sealed),
         *filter(None, [worlds.warning]),
+        *ids,
         *surroundings.warnings(plans),
     ]
     warnings += try_suite(bench, sealed, chosen) if probe else ()

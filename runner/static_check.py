@@ -11,6 +11,7 @@ from typing import Any
 
 from .errors import BenchError, BenchErrors
 from .schema import MeasureSpec
+from .static_ids import Known, calls_of, texts_of
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 _NEVER_A_VALUE = (
@@ -30,25 +31,50 @@ class _Names:
 
 def check_sources(
     root: Path, measures: Sequence[MeasureSpec], axes: Collection[str], *, shown_root: Path | None = None
-) -> None:
-    """Check every .py below tests/; all faults are told at once, with the paths of `shown_root`."""
+) -> list[str]:
+    """Check every .py below tests/; all faults are told at once, with the paths of `shown_root`.
+
+    Gives warnings: where an id is observed that only a trial will know."""
     errors: list[BenchError] = []
+    warnings: list[str] = []
     for file in sorted((root / "tests").rglob("*.py")):
         shown = (shown_root or root) / file.relative_to(root)
         errors += check_source(file.read_bytes(), shown, measures, axes)
+        warnings += unknown_ids(file.read_bytes(), shown)
     if errors:
         raise errors[0] if len(errors) == 1 else BenchErrors(errors)
+    return warnings
 
 
 def check_source(source: bytes, file: Path, measures: Sequence[MeasureSpec], axes: Collection[str]) -> list[BenchError]:
-    """Give the faults of one file; one that is no Python is left to the collection, which has the traceback."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return []
+    """Give the faults of one file."""
+    tree = _parsed(source)
     names = _names(tree)
     found = [*_calls(tree, names, {measure.key: measure for measure in measures}, axes), *_late_asserts(tree)]
-    return [BenchError(sentence, file=file, line=line) for line, sentence in sorted(found)]
+    return [BenchError(sentence, file=file, line=line) for line, sentence in sorted(set(found))]
+
+
+def unknown_ids(source: bytes, file: Path) -> list[str]:
+    """Say where an id is observed that the source does not decide."""
+    tree = _parsed(source)
+    names = _names(tree)
+    return [
+        f"{file}:{call.lineno}: which measure {ast.unparse(key)} names is known only when a trial runs; "
+        "a typo in it would be stored as invalid."
+        for call, known in calls_of(tree)
+        if _is_word(call.func, "observe", names.observe, names.modules)
+        and (key := (_arguments(call, "measure", "value") or [None])[0]) is not None
+        and not isinstance(key, ast.Constant)
+        and texts_of(key, known) is None
+    ]
+
+
+def _parsed(source: bytes) -> ast.Module:
+    """What is no Python is left to the collection, which has the traceback."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
 
 
 def _names(tree: ast.Module) -> _Names:
@@ -67,11 +93,9 @@ def _names(tree: ast.Module) -> _Names:
 def _calls(
     tree: ast.Module, names: _Names, measures: dict[str, MeasureSpec], axes: Collection[str]
 ) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
+    for node, known in calls_of(tree):
         if _is_word(node.func, "observe", names.observe, names.modules):
-            yield from ((node.lineno, sentence) for sentence in _observe_faults(node, measures))
+            yield from ((node.lineno, sentence) for sentence in _observe_faults(node, known, measures))
         elif (
             isinstance(node.func, ast.Attribute)
             and node.func.attr == "axis"
@@ -95,17 +119,21 @@ def _arguments(call: ast.Call, *names: str) -> list[ast.expr | None] | None:
     return [value or keywords.get(name) for name, value in zip(names, given, strict=True)]
 
 
-def _observe_faults(call: ast.Call, measures: dict[str, MeasureSpec]) -> Iterator[str]:
+def _observe_faults(call: ast.Call, known: Known, measures: dict[str, MeasureSpec]) -> Iterator[str]:
     arguments = _arguments(call, "measure", "value")
     if arguments is None:
         return
     key, value = arguments
     if key is None or value is None or len(call.args) + len(call.keywords) != 2:
         yield "observe takes a measure id and a value."
-    elif isinstance(key, ast.Constant) and (not isinstance(key.value, str) or key.value not in measures):
-        yield f"The schema declares no measure {key.value!r}; {_advice(str(key.value), measures)}"
-    elif isinstance(key, ast.Constant) and isinstance(key.value, str):
-        yield from (f"The measure {key.value!r} {fault}." for fault in _value_faults(value, measures[key.value]))
+        return
+    wrong = isinstance(key, ast.Constant) and not isinstance(key.value, str)
+    for name in [ast.unparse(key)] if wrong else sorted(texts_of(key, known) or ()):
+        if name not in measures:
+            shown = name if wrong else repr(name)
+            yield f"The schema declares no measure {shown}; {_advice(name, measures)}"
+        else:
+            yield from (f"The measure {name!r} {fault}." for fault in _value_faults(value, measures[name]))
 
 
 def _axis_faults(call: ast.Call, axes: Collection[str]) -> Iterator[str]:

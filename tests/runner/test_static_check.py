@@ -6,7 +6,7 @@ import pytest
 
 from runner.errors import BenchErrors
 from runner.schema import MeasureSpec
-from runner.static_check import check_source, check_sources
+from runner.static_check import check_source, check_sources, unknown_ids
 
 from .authoring import write_files
 
@@ -63,6 +63,53 @@ def test_a_fault_is_told_with_file_and_line(call: str, said: str) -> None:
 )  # fmt: skip
 def test_what_the_source_does_not_decide_is_left_alone(call: str) -> None:
     assert faults(f"def bench_x(agent):\n    {call}\n") == []
+
+
+LOOPS = """
+WAYS = ("approach", "aproach")
+ONE = "filez"
+def bench_x(agent, given):
+    for key in ("resolved", "resloved"):
+        observe(key, True)
+    for key, value in [("files", 1), ("file", 2)]:
+        observe(key, value)
+    for key in {"ratio": 1, "ration": 2}:
+        observe(key, 0.5)
+    for key, value in {"note": "x", "notes": "y"}.items():
+        observe(key, value)
+    [observe(way, "patch") for way in WAYS]
+    observe(ONE, 1)
+    for end in ("es", "ez"):
+        observe(f"fil{end}", 1)
+    for key in ("files", "resolved"):
+        observe(key, "three")
+"""
+
+
+def test_ids_are_seen_in_loops_over_literals_and_in_what_they_are_put_into() -> None:
+    told = [(int(line.split(":")[1]), line.split(": ", 1)[1]) for line in faults(LOOPS)]
+    assert [(line, sentence.split("'")[1]) for line, sentence in told if "declares no measure" in sentence] == [
+        (7, "resloved"), (9, "file"), (11, "ration"), (13, "notes"), (14, "aproach"), (15, "filez"), (17, "filez"),
+    ]  # fmt: skip
+    assert [sentence.split("'")[1] for line, sentence in told if line == 19] == ["files", "resolved"]
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        'observe(f"re{given}", 1)',
+        "observe(given, 1)",
+        'for key in ("resolved",):\n        key = given\n        observe(key, 1)',
+        "for key in given:\n        observe(key, 1)",
+        'for key, value in [("nope", 1), given]:\n        observe(key, value)',
+    ],
+)
+def test_an_id_that_only_a_trial_knows_is_warned_of_and_not_refused(scenario: str) -> None:
+    source = f"{HEAD}def bench_x(agent, given):\n    {scenario}\n"
+    assert check_source(source.encode(), Path("bench_x.py"), MEASURES, []) == []
+    (said,) = unknown_ids(source.encode(), Path("bench_x.py"))
+    assert "is known only when a trial runs; a typo in it would be stored as invalid." in said
+    assert unknown_ids((HEAD + LOOPS).encode(), Path("bench_x.py")) == []
 
 
 def test_the_verbs_are_known_under_other_names() -> None:
