@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from benchsite.diffs.dangers import Pill
 from benchsite.diffs.limits import CHUNK_ROWS, CUT_LINE, WHOLE_LINE
+from benchsite.diffs.outline import Mark
 from benchsite.diffs.overlay import pieces
 from benchsite.diffs.rows import Cell, Fold, Line, Pages, Row
 
@@ -174,6 +175,16 @@ def code(cells: Iterable[Cell]) -> SafeString:
     rows = [_code_row(cell.number, line(cell, False, False)) for cell in cells]
     chunks = (rows[at : at + CHUNK_ROWS] for at in range(0, len(rows), CHUNK_ROWS))
     return SafeString("".join(_code_chunk(chunk) for chunk in chunks))
+
+
+def change_map(marks: Iterable[Mark], anchor: str) -> SafeString:
+    """Write the map beside the rows: a mark is a link to where it changed, for the mouse alone."""
+    drawn = (
+        f'<a href="#{anchor}-{mark.line[0]}{mark.line[1]}" tabindex="-1">'
+        f'<rect class="m-{mark.kind}" x="0" y="{mark.top}" width="10" height="{mark.height}"/></a>'
+        for mark in marks
+    )
+    return SafeString(f'<svg viewBox="0 0 10 100" preserveAspectRatio="none">{"".join(drawn)}</svg>')
 
 
 def _tone(new: bool, changed: bool) -> str:

@@ -42,7 +42,7 @@ MAP_ROWS = 40
 class ShownFile:
     """A file as its template takes it: `body` is markup, `url` its own page, `part` the section that replaces it.
 
-    `map` has (top, height, kind, href) of each changed stretch, `dangers` (name, href) of lines with hidden characters.
+    `map` is markup too; `dangers` are (number, href) of lines with hidden characters.
     """
 
     file: FileDiff
@@ -53,7 +53,7 @@ class ShownFile:
     new_raw: str
     workspace: str
     width: str
-    map: list[tuple[float, float, str, str]] = field(default_factory=list)
+    map: SafeString = field(default_factory=SafeString)
     dangers: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -71,11 +71,11 @@ def shown(file: FileDiff, head: Any, options: Options) -> ShownFile:
 def shown_at(file: FileDiff, options: Options, url: str, workspace: str = "") -> ShownFile:
     """Write a file whose own page is `url`, which has a query already."""
     made = file.comparison
-    body, marks = SafeString(""), []
+    body = marks = SafeString("")
     if made is not None and made.kind == "text" and file.open:
         sheet = sheet_for(file.change, made, url, options)
         body = sheet.tables(file.rows) + sheet.more(file.more)
-        marks = _map(file, options) if len(file.rows) > MAP_ROWS else []
+        marks = diffhtml.change_map(made.outline(options), sheet.anchor) if len(file.rows) > MAP_ROWS else marks
     return ShownFile(
         file=file,
         body=body,
@@ -88,12 +88,6 @@ def shown_at(file: FileDiff, options: Options, url: str, workspace: str = "") ->
         map=marks,
         dangers=_dangers(file, url),
     )
-
-
-def _map(file: FileDiff, options: Options) -> list[tuple[float, float, str, str]]:
-    marks = file.comparison.outline(options) if file.comparison else ()
-    name = file.change.fragment
-    return [(mark.top, mark.height, mark.kind, f"#{name}-{mark.line[0]}{mark.line[1]}") for mark in marks]
 
 
 def _width(made: Comparison | None) -> str:

@@ -140,6 +140,7 @@ def main() -> int:
         good = [
             site(file, "first screen, never read before", COLD_BAR, git, forget),
             site(file, "first screen, read before", WARM_BAR, git),
+            site(file, "the same, by another process", WARM_BAR, git, diffparts._written.clear),
             site(f"{file}&context=all&from=R1&part=rows", "all rows, colours kept", 0, git, diffparts._written.clear),
         ]
         forget()
