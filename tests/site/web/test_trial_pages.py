@@ -234,5 +234,6 @@ def test_what_a_judge_was_asked_and_spent_stands_apart_and_is_no_markup(client, 
     assert f"Grade this: {EVIL}" in words
     assert '{"share": 0.5}' in words
     assert "tokens in 1,234" in words
-    usage = " ".join(page.find(id="h-usage").find_parent("section").get_text(" ").split())
-    assert usage.endswith("The judge's own tokens in 1,234 model calls 1 cost $0.25 (estimated)")
+    usage = " ".join(page.find(id="h-judge-usage").find_parent("section").get_text(" ").split())
+    assert usage == "Usage of the judge tokens in 1,234 model calls 1 cost $0.25 (estimated)"
+    assert "1,234" not in page.find(id="h-usage").find_parent("section").get_text(" ")
