@@ -16,8 +16,10 @@ from runner.environments import choose, container, engines
 from runner.environments.base import KeptSession, Needs
 from runner.environments.limits import Resources
 from runner.errors import EnvironmentRefused
+from runner.running import run
 from runner.worlds.places import Place
 from tests.runner.environments.images import NAME
+from tests.runner.scenario.benches import by_scenario, write_bench
 
 Opener = Callable[..., KeptSession]
 Said = Callable[..., str]
@@ -142,3 +144,29 @@ def test_a_daemon_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("BENCHSITE_CONTAINERS", "docker")
     assert container.unusable() == "docker does not answer: Cannot connect to the Docker daemon."
+
+
+def test_a_fresh_container_has_what_was_declared_and_nothing_else_of_the_agents(
+    containers: None, tmp_path: Path
+) -> None:
+    scenario = """
+        @pytest.mark.evaluation("fresh", artifacts=["/workspace/out", "/tmp/note"], collect=["echo n > /tmp/note"])
+        def bench_one(workspace, agent, evaluation):
+            agent.request("go")
+            with evaluation() as env:
+                observe("note", env.exec(["sh", "-c", "ls -A . ~ /tmp /fixtures; cat /tmp/note out/run"]).stdout)
+                observe("resolved", env.exec(["./out/run"]).exit_code == 3)
+    """
+    agent = """{"worker": Scripted([
+        steps.run("sh", "-c", "mkdir out; echo 'exit 3' > out/run; chmod +x out/run; touch trap ~/trap /tmp/trap"),
+    ])}"""
+    declare = f'environment="container", image="{NAME}", suite=""'
+    folder = write_bench(tmp_path / "bench", {"one": scenario}, agents=agent, declare=declare)
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures" / "answer").write_text("42\n")
+    (attempt,) = by_scenario(run(folder, workers=1)).values()
+    assert attempt.state == "scored", attempt.reason
+    assert attempt.observations["note"].value == (
+        ".:\nout\nreadme.txt\n\n/agent:\n\n/fixtures:\nanswer\n\n/tmp:\nnote\nn\nexit 3\n"
+    )
+    assert engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == "", "both were closed"
