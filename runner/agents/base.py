@@ -57,6 +57,8 @@ class Ask:
     scenario: str
     case: str
     inside: Callable[[Path], str]
+    budget: float | None = None
+    """Dollars that the session may cost; a program that can keep to it is told."""
 
 
 @dataclass(frozen=True)

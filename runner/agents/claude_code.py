@@ -47,6 +47,7 @@ def invoke(ask: Ask) -> Invocation:
         *find_program("claude", INSTALL).argv,
         *("-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"),
         *(("--model", ask.model) if ask.model else ()),
+        *(("--max-budget-usd", f"{ask.budget:.4f}") if ask.budget is not None else ()),
         *(("--settings", json.dumps(nested(ask.axes))) if nested(ask.axes) else ()),
         *cli(ask.spec).options,
         *(("--resume", _thread(ask.session)[0]) if ask.session else ()),

@@ -45,9 +45,7 @@ def keyed(ask: Ask, needed: Sequence[str], fixed: dict[str, str]) -> dict[str, s
     return env
 
 
-def reading(
-    ask: Ask, name: tuple[str, str], heard: Heard, done: Ended, files: tuple[Path, Path]
-) -> Reading:
+def reading(ask: Ask, name: tuple[str, str], heard: Heard, done: Ended, files: tuple[Path, Path]) -> Reading:
     """Judge what was heard: a fault of the provider, a flag of the subject, or a protocol that was not kept. `name` is
     the program and what it is called in sentences."""
     program, title = name

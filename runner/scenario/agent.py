@@ -100,7 +100,14 @@ class AgentHandle:
             scenario=scenario.id,
             case=scenario.cases[setting.planned.case].key,
             inside=self._stage.session.host_to_inside,
+            budget=self._left(),
         )
+
+    def _left(self) -> float | None:
+        """A program that goes on with a session counts from where that began."""
+        limit = self._trial.setting.budget
+        spent = 0.0 if self._session else self.usage.cost or 0.0
+        return None if limit is None else max(0.0001, limit - spent)
 
     def _run(self, ask: Ask, stdout: Path, stderr: Path, timeout: float) -> Done:
         try:

@@ -38,6 +38,7 @@ class Desk:
     number: int = 0
     session: str | None = None
     path: str = ""
+    budget: float | None = None
 
     def __post_init__(self) -> None:
         for folder in (self.world, self.home, self.out, self.bench):
@@ -72,6 +73,7 @@ class Desk:
             scenario=self.scenario,
             case=self.case,
             inside=str,
+            budget=self.budget,
         )
 
     def request(self, prompt: str = "Fix it.", timeout: float = 60) -> tuple[Reading, Done]:

@@ -45,6 +45,18 @@ def test_the_file_is_really_fixed_and_a_second_request_goes_on_where_the_first_e
     assert sorted(path.name for path in one.world.iterdir()) == ["calc.py", "note.txt"]
 
 
+def test_claude_code_keeps_to_the_budget_itself(desk: Make) -> None:
+    """It stops between two model calls, before the runner would know what the request cost."""
+    replies = [{"run": f"echo {n}", "usage": {"input": 4_000_000, "output": 1000}} for n in range(4)]
+    with MockModel({"replies": [*replies, {"say": "Done."}]}) as model:
+        reading, _ = desk(Cli("claude-code", base_url=model.url), {"model": "claude-sonnet-4-5"}, budget=1.0).request()
+        free, _ = desk(Cli("claude-code", base_url=model.url), {"model": "claude-sonnet-4-5"}).request()
+    assert reading.fault is not None
+    assert reading.fault[0] == "budget"
+    assert sum(step.kind == "tool_call" for step in reading.steps) < 4
+    assert free.fault is None
+
+
 @BOTH
 def test_a_command_that_fails_is_told_with_its_exit_code(desk: Make, name: str) -> None:
     with MockModel({"replies": [{"run": "echo seen; exit 3"}, {"say": "Hm."}]}) as model:
