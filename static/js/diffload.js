@@ -44,6 +44,8 @@ export async function load(file, when = file.dataset.lazy) {
     const made = await markup(file.dataset.part);
     const fresh = made?.querySelector("details.file");
     if (!fresh) return failed(file);
+    // what its reader folded while it was on the way stays folded
+    if (when === "reveal" && !file.open) fresh.open = false;
     file.closest(".file-box").replaceWith(fresh.closest(".file-box"));
     loaded(fresh);
     return fresh;
