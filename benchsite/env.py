@@ -172,6 +172,9 @@ VARIABLES: dict[str, Variable] = _table(
         "How trials get their worlds (read by the runner).",
     ),
     Variable("BENCHSITE_WORLDS", str, "", "a path", "Where live worlds lie while trials run (read by the runner)."),
+    Variable(
+        "BENCHSITE_CONTAINERS", str, "", "podman or docker", "Which program makes containers (read by the runner)."
+    ),
 )
 
 

@@ -22,14 +22,17 @@ class Pinned:
     cells: tuple[Cell, ...]
     agents: dict[str, str]
     """Agent name -> adapter."""
+    endpoints: tuple[str, ...] = ()
+    """Where the agents reach their models."""
 
 
 def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: bool = True) -> Pinned:
     """Probe each agent once and pin every cell; an agent that is not there stops the run before it begins."""
     from .agents import resolve
+    from .agents.base import host_of
 
     probes: dict[tuple[str, ...], Probe] = {}
-    pinned, kinds = [], {}
+    pinned, kinds, endpoints = [], {}, list[str]()
     for cell in cells:
         axes = real_axes(bench, cell.id)
         agent = resolve(bench.agents, agent_of(bench, axes))
@@ -38,8 +41,11 @@ def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: boo
         if key not in probes:
             probes[key] = _probe(bench, agent, axes, probe)
         pin = {"agent": agent.name, **agent.module.pin(agent.spec, cell.axes, probes[key]), "axes": cell.axes}
+        if endpoint := agent.module.endpoint(agent.spec, axes):
+            endpoints.append(endpoint)
+            pin.setdefault("endpoint", host_of(endpoint))
         pinned.append(replace(cell, pin=pin, isolation=isolation))
-    return Pinned(tuple(pinned), kinds)
+    return Pinned(tuple(pinned), kinds, tuple(dict.fromkeys(endpoints)))
 
 
 def check_version(agent: Resolved, axes: Mapping[str, Any], pinned: str) -> Probe | None:

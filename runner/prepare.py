@@ -102,6 +102,8 @@ def prepare(
     if probe and (lack := judges.missing(bench.judge, os.environ)):
         raise BenchError(lack, file=bench.file)
     pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
+    if refusal := surroundings.unreachable(chosen, plans, pinned.endpoints):
+        raise BenchError(refusal, file=bench.file)
     warnings = [
         *_warnings(bench, chosen, pinned, sealed),
         *filter(None, [worlds.warning]),

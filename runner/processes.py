@@ -78,16 +78,15 @@ class Keeper:
         cls,
         ours: socket.socket,
         argv: Sequence[str],
-        theirs: socket.socket | None,
+        theirs: socket.socket,
         *,
         stderr: int | None = None,
         given: Sequence[int] = (),
-        env: Mapping[str, str] | None = None,
     ) -> Keeper:
         """Start a keeper by a command line, in a sandbox for instance; `theirs` and `given` stay open in it."""
-        null, given = subprocess.DEVNULL, [*given, *([theirs.fileno()] if theirs else ())]
+        null, given = subprocess.DEVNULL, [*given, theirs.fileno()]
         process = subprocess.Popen(
-            argv, stdin=null, stdout=null, stderr=stderr, pass_fds=given, env=env or {}, start_new_session=True
+            argv, stdin=null, stdout=null, stderr=stderr, pass_fds=given, env={}, start_new_session=True
         )
         return cls(ours, process.pid, process)
 

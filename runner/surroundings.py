@@ -85,6 +85,14 @@ def held(environment: Environment, plan: Mapping[str, Any]) -> tuple[Row, str]:
     return dict(environment.holding(needs_of(Needs(), plan, "execution"))), ""
 
 
+def unreachable(environment: Environment, plans: Iterable[Mapping[str, Any]], endpoints: Iterable[str]) -> str:
+    """Say which model an agent could not reach by the plan of a scenario; "" where all can be reached."""
+    from .environments.base import Needs
+
+    needs = (needs_of(Needs(endpoint=endpoint), plan, "execution") for plan in plans for endpoint in endpoints)
+    return next((refusal for one in needs if (refusal := environment.refusal(one))), "")
+
+
 def warnings(plans: Iterable[Mapping[str, Any]]) -> list[str]:
     """Say what no environment refuses and nobody should overlook."""
     from .environments.base import SHARED

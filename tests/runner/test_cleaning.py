@@ -1,0 +1,89 @@
+"""`benchsite clean` removes what dead runners left, and nothing that lives."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.cleaning import Left, clean, left_behind
+from runner.environments import sandbox
+from runner.environments.base import Needs
+from runner.worlds.places import Place, make_place
+
+DEAD = 4194304
+UNUSABLE = sandbox.unusable()
+
+
+@pytest.fixture
+def worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BENCHSITE_WORLDS", str(tmp_path / "worlds"))
+    monkeypatch.setenv("BENCHSITE_CONTAINERS", "none-of-them")
+    return tmp_path / "worlds"
+
+
+def _of_the_dead(place: Place, run: Path | str = "") -> Place:
+    place.owner.unlink()
+    place.owner.symlink_to(f"{DEAD} 1 {run}")
+    (place.world / "file").write_bytes(b"x" * 100_000)
+    return place
+
+
+def test_worlds_of_the_dead_go_and_those_of_the_living_stay(worlds: Path, tmp_path: Path) -> None:
+    mine = make_place("01MINE", 1, 1)
+    dead = _of_the_dead(make_place("01DEAD", 1, 1))
+    driven = tmp_path / "run"
+    driven.mkdir()
+    (driven / "events.jsonl").touch()
+    between = _of_the_dead(make_place("01BETWEEN", 1, 1, driven), driven)
+    nameless = make_place("01OLD", 1, 1)
+    nameless.owner.unlink()
+    with (driven / "events.jsonl").open("rb") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        assert [(left.kind, left.name) for left in left_behind()] == [("world", str(dead.root))]
+    os.utime(nameless.root, (time.time() - 90_000,) * 2)
+    names = {str(place.root) for place in (dead, between, nameless)}
+    assert {left.name for left, _ in clean(dry_run=True)} == names
+    assert all(Path(name).is_dir() for name in names), "a dry run removes nothing"
+    assert {trouble for _, trouble in clean()} == {""}
+    assert not any(Path(name).exists() for name in names)
+    assert mine.world.is_dir()
+    assert left_behind() == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(bool(UNUSABLE), reason=f"The sandbox cannot be tested here: {UNUSABLE}")
+def test_a_sandbox_that_outlived_its_runner_is_ended_before_its_world_goes(worlds: Path) -> None:
+    place = make_place("01DEAD", 1, 1)
+    session = sandbox.ENVIRONMENT.open(place, Needs())
+    try:
+        assert left_behind() == [], "its owner lives"
+        _of_the_dead(place)
+        found = clean()
+        assert [left.kind for left, trouble in found if not trouble] == ["sandbox", "world"]
+        assert found[0][0] == Left("sandbox", str(session._keeper.pid))
+        assert not place.root.exists()
+    finally:
+        session.close()
+
+
+def test_the_command_says_what_it_did(worlds: Path) -> None:
+    def benchsite(*words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "runner", "clean", *words], capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout
+
+    assert benchsite() == (0, "Nothing was left behind.\n")
+    dead = _of_the_dead(make_place("01DEAD", 1, 1))
+    assert benchsite("--dry-run") == (0, f"would remove the world {dead.root} (0.1 MB)\n")
+    code, said = benchsite("--json")
+    row = json.loads(said)["left"][0]
+    assert (code, row["kind"], row["name"], row["removed"], row["trouble"]) == (0, "world", str(dead.root), True, "")
+    assert not dead.root.exists()
