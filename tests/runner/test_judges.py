@@ -21,7 +21,7 @@ from runner.load import load_bench
 from runner.mock_model.server import MockModel
 from runner.prepare import prepare
 from runner.replay import Attempt, RunResult
-from runner.running import run
+from runner.running import resume, run
 from runner.schema_source import extract
 from runner.sealing import seal
 from runner.statistics.summary import summary
@@ -183,6 +183,27 @@ def test_an_unknown_key_stops_a_cell_after_three_trials(tmp_path: Path, monkeypa
     assert result.counts == {"eval_error": 3, "not_run": 2}
     assert "refused the key (401)" in result.trials[0].reason
     assert "(judge_refused)" in result.stopped[0]
+
+
+def test_when_the_judge_is_back_the_evaluation_alone_is_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = """
+        def bench_s(workspace, agent, evaluation):
+            agent.request("go")
+            with evaluation():
+                observe("resolved", bench.judge("BACK: " + workspace.diff()).text == "yes")
+    """
+    with MockModel({"replies": [{"say": "yes", "fault": 503, "times": 1}]}) as model:
+        monkeypatch.setenv("BENCHSITE_JUDGE_URL", model.url)
+        declare = 'judge=Judge("grader-2", retries=0), evaluation="none"'
+        folder = write_bench(tmp_path / "bench", {"s": scenario}, declare=declare)
+        first = run(folder)
+        second = resume(folder / ".bench" / "runs" / first.manifest.run)
+    assert [(trial.state, trial.final and trial.final.fault) for trial in first.trials] == [("eval_error", "judge")]
+    before, after = second.trials[0].attempts
+    assert (after.state, after.outcome) == ("scored", "solved")
+    assert [request.replayed for request in (*before.requests, *after.requests)] == [False, True]
 
 
 def test_a_judge_without_a_key_is_refused_before_anything_is_spent(
