@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest
-from ninja import Query, Router, Schema
+from ninja import Path, Query, Router, Schema
 
 from benchsite.benches.models import Bench
+from benchsite.readings.plaintrial import trial_json
 from benchsite.runs.models import Run
 
 from .auth import reader
+from .figures import finite
 
 router = Router(tags=["reading"])
 PAGE = 100
@@ -41,6 +43,32 @@ class RunOut(Schema):
     revision: int
     started_at: datetime | None
     finished_at: datetime | None
+
+
+class AttemptOut(Schema):
+    number: int
+    state: str
+    fault: str
+
+
+class TrialOut(Schema):
+    run: str
+    index: int
+    scenario: str
+    case: str
+    axes: dict[str, str]
+    number: int
+    state: str
+    outcome: str
+    fault: str
+    reason: str
+    seconds: float | None
+    cost: float | None
+    tokens: int | None
+    flags: list[str]
+    plan: dict[str, Any]
+    attempts: list[AttemptOut]
+    collected: list[dict[str, Any]]
 
 
 class Benches(Schema):
@@ -76,6 +104,15 @@ def run(request: HttpRequest, ulid: str) -> Any:
     if found is None:
         raise Http404
     return _run(found)
+
+
+@router.get("/runs/{ulid}/trials/{index}", response=TrialOut, summary="Read a trial")
+def trial(request: HttpRequest, ulid: str, index: int = Path(ge=0, lt=1 << 31)) -> Any:
+    """What became of it, the resolved plan it was made under, and what became of each declared path."""
+    found = trial_json(reader(request), ulid, index)
+    if found is None:
+        raise Http404
+    return finite(found)
 
 
 def _run(run: Run) -> RunOut:

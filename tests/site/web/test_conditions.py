@@ -97,6 +97,18 @@ def test_each_declared_path_has_its_status_on_the_artifacts_tab(client, tmp_path
     assert BlobUse.objects.filter(run=run, blob__digest__in=[tree, file]).count() == 2, "their bytes came along"
 
 
+def test_the_api_gives_a_trial_with_its_plan_and_its_paths(client, tmp_path):
+    entry = Collected("/workspace/a", "missing", exclude=("*.log",)).to_json()
+    run = taken_in(tmp_path, PLAN, [entry])
+    url = f"/api/v1/runs/{run.ulid}/trials/"
+    told = client.get(f"{url}0").json()
+    assert told["plan"] == PLAN
+    (path,) = told["collected"]
+    assert (path["attempt"], path["path"], path["status"], path["exclude"]) == (1, "/workspace/a", "missing", "*.log")
+    assert (told["state"], told["attempts"]) == ("scored", [{"number": 1, "state": "scored", "fault": ""}])
+    assert [client.get(f"{url}{index}").status_code for index in (1, -1, 1 << 40)] == [404, 422, 422]
+
+
 @pytest.mark.parametrize("plan", [{}, {"mode": ["x"], "artifacts": "no", "collect": [3], "limits": [], "network": 7}])
 def test_a_plan_that_says_little_or_nonsense_is_shown_as_far_as_it_goes(client, tmp_path, plan):
     _, text = page(client, taken_in(tmp_path, plan))
