@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from benchsite.runs.models import Cell, Run, Standing, Tally, Trial
+from benchsite.runs.models import Run, Spread, Standing, Tally, Trial
 
 from .counts import DEFAULT_POLICY, Counts
+from .distributions import Panel, distributions
 from .leaderboard import Board, MeasureFacts, Place, board
 from .loaded import Loaded
 from .matrix import Square, square
@@ -60,6 +61,7 @@ class CellPage:
     scale: tuple[float, float]
     measures: tuple[MeasureLine, ...]
     others: tuple[CellFacts, ...]
+    panels: tuple[Panel, ...] = ()
 
 
 def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | None:
@@ -70,7 +72,7 @@ def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | 
     boards = _boards(loaded, policy)
     table = boards.get(loaded.headline.id) if loaded.headline else None
     place, rank = _place(table, cell)
-    pin = Cell.objects.values_list("pin", flat=True).get(pk=cell.id)
+    pin = loaded.pin(cell)
     lines = tuple(_lines(loaded, cell, policy))
     return CellPage(
         run=run,
@@ -87,6 +89,7 @@ def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | 
         scale=scale_of_squares(loaded.headline, [line.square for line in lines]),
         measures=tuple(_measures(loaded, cell, boards)),
         others=tuple(loaded.cells),
+        panels=distributions(Spread.objects.filter(run=run, cell=cell.id), loaded.measures, [cell], None).panels,
     )
 
 

@@ -48,8 +48,16 @@ class Loaded:
     case_keys: dict[int, str] = field(default_factory=dict)
 
     @cached_property
+    def _rows(self) -> list[Any]:
+        return list(self.run.cells.select_related("subject"))
+
+    @cached_property
     def _cells(self) -> tuple[Axes, list[CellFacts]]:
-        return cells_of(list(self.run.cells.select_related("subject")))
+        return cells_of(self._rows)
+
+    def pin(self, cell: CellFacts) -> Any:
+        """What was really applied in a cell."""
+        return next((row.pin for row in self._rows if row.pk == cell.id), {})
 
     @property
     def axes(self) -> Axes:

@@ -119,10 +119,9 @@ def _row(
     )
     kind = "case" if row.key is not None else ""
     return format_html(
-        '<tr{}{}{}><th scope="row" title="{}">{}</th>{}<td class="margin">{}</td></tr>',
+        '<tr{}{}><th scope="row" title="{}">{}</th>{}<td class="margin">{}</td></tr>',
         format_html(' id="row-{}"', row.slug) if not kind else "",
         format_html(' class="{}"', kind) if kind else "",
-        SafeString(" data-differs") if row.differs else "",
         row.name,
         name,
         SafeString(squares),

@@ -7,7 +7,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.benchsheets import HISTORY
+from benchsite.readings.counts import DEFAULT_POLICY
 from benchsite.readings.history import history_page
+from benchsite.readings.partsheets import SCENARIO
 from benchsite.readings.scenario import scenario_page
 
 from . import asked, twins
@@ -26,8 +28,19 @@ def run_scenario(request: HttpRequest, ulid: str, slug: str) -> HttpResponse:
         request,
         str(run.revision),
         "scenario.html",
-        lambda: {"page": found(scenario_page(run, slug, policy, marked)), "crumbs": trail},
+        lambda: {"page": found(scenario_page(run, slug, policy, marked)), "crumbs": trail, "asked": kept(policy)},
     )
+
+
+def kept(policy: str) -> str:
+    """The query that a page's twins carry along."""
+    return f"?policy={policy}" if policy != DEFAULT_POLICY else ""
+
+
+@require_safe
+def run_scenario_table(request: HttpRequest, ulid: str, slug: str, table: str, kind: str) -> HttpResponse:
+    run, sheet, policy = run_for(request, ulid), twins.named(SCENARIO, table), asked.policy(request)
+    return twins.twin(request, str(run.revision), lambda: sheet(found(scenario_page(run, slug, policy))), kind)
 
 
 @require_safe

@@ -1,10 +1,6 @@
-// .matrix: the column under the pointer and its head are lit up, and "only rows that differ" hides the rest.
+// .matrix: arrow keys go from square to square.
 export function bindMatrix(root) {
   for (const table of root.querySelectorAll("table.matrix")) {
-    const toggle = root.querySelector(`[data-differ="${table.id}"]`);
-    toggle?.addEventListener("change", () => {
-      for (const row of table.tBodies[0].rows) row.hidden = toggle.checked && !row.hasAttribute("data-differs");
-    });
     table.addEventListener("keydown", (event) => move(event));
   }
 }

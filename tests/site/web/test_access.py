@@ -26,7 +26,17 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
         ("home", "benches", "runs", "upload", "login", "logout", "docs", "docs_page", "styleguide", "search"), OPEN
     ),
     **dict.fromkeys(("bench", "bench_scenario", "run", "run_trials", "run_scenario", "run_cell"), PRIVATE),
-    **dict.fromkeys(("run_table", "run_trials_table", "bench_table", "bench_scenario_table"), PRIVATE),
+    **dict.fromkeys(
+        (
+            "run_table",
+            "run_trials_table",
+            "bench_table",
+            "bench_scenario_table",
+            "run_cell_table",
+            "run_scenario_table",
+        ),
+        PRIVATE,
+    ),
     "run_versus": (404, 404, 302, 302),
     **dict.fromkeys(("trial", "trial_transcript", "trial_changes", "trial_diff_file", "trial_patch"), PRIVATE),
     **dict.fromkeys(
@@ -59,6 +69,8 @@ def address(name: str, run: Run) -> str:
         "trial_artifact": [*of_trial, evidence.name],
         "run_table": [*of_run, "leaderboard", "csv"],
         "bench_table": [*bench, "trend", "json"],
+        "run_cell_table": [*of_run, trial.cell.key10, "measures", "csv"],
+        "run_scenario_table": [*of_run, "fix_bug", "groups", "json"],
         "bench_scenario_table": [*bench, "fix_bug", "who", "csv"],
         "run_trials_table": [*of_run, "json"],
         "compare_table": ["cases", "csv"],
