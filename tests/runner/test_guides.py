@@ -16,6 +16,7 @@ import pytest
 import runner
 from runner import replay
 from runner.cli.arguments import COMMANDS
+from runner.environments import sandbox
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "docs" / "library.md"
@@ -110,6 +111,15 @@ def test_the_bench_of_the_guide_to_agents_runs_as_written(tmp_path: Path) -> Non
         "oracle": {"resolved": True, "cost": 0.0},
         "noop": {"resolved": False, "cost": 0.0},
     }
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(bool(sandbox.unusable()), reason=f"The sandbox cannot be tested here: {sandbox.unusable()}")
+def test_the_bench_of_the_guide_to_environments_runs_as_written(tmp_path: Path) -> None:
+    bench = write_files(ROOT / "docs" / "environments.md", tmp_path)
+    done = benchsite("run", bench, "--workers", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(outcomes(bench).values()) == ["solved", "solved"]
 
 
 @pytest.fixture(scope="module")
