@@ -92,3 +92,17 @@ def test_a_link_is_refused_and_not_followed(template: Path, tmp_path: Path) -> N
     (template / "out").symlink_to("/etc/passwd")
     with pytest.raises(BenchError, match="neither a file nor a folder"):
         copy_world(template, tmp_path / "copy")
+
+
+def test_sharing_blocks_is_tried_until_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the file system shares blocks every file is asked for, elsewhere the first alone."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for number in range(9):
+        (source / f"{number}").write_bytes(bytes([number]) * 5000)
+    answers: list[bool] = []
+    really = copying._share
+    monkeypatch.setattr(copying, "_share", lambda one, other: answers.append(really(one, other)) or answers[-1])
+    copy_world(source, tmp_path / "copy")
+    assert answers in ([False], [True] * 9)
+    assert all((tmp_path / "copy" / f"{n}").read_bytes() == bytes([n]) * 5000 for n in range(9))
