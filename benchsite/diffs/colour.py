@@ -42,13 +42,21 @@ _SHELLS = {
 
 def lexer_name(path: str, head: str = "") -> str:
     """Choose a lexer by file name, else by the shebang; "" where the text stays plain."""
-    name = path.rsplit("/", 1)[-1]
-    # a NUL or a newline in a name breaks fnmatch's own regular expressions; such names have no extension to trust
-    kind = find_lexer_class_for_filename(name) if name.isprintable() else None
-    if kind is not None:
-        return "" if kind.name in PLAIN else kind.aliases[0] if kind.aliases else ""
+    known = _by_file_name(path.rsplit("/", 1)[-1])
+    if known is not None:
+        return known
     shebang = _SHEBANG.match(head)
     return _SHELLS.get(shebang.group(1), "") if shebang else ""
+
+
+@lru_cache(maxsize=4096)
+def _by_file_name(name: str) -> str | None:
+    """Ask Pygments' patterns, which takes it a millisecond or two; None where none fits."""
+    # a NUL or a newline in a name breaks fnmatch's own regular expressions; such names have no extension to trust
+    kind = find_lexer_class_for_filename(name) if name.isprintable() else None
+    if kind is None:
+        return None
+    return "" if kind.name in PLAIN else kind.aliases[0] if kind.aliases else ""
 
 
 def language(name: str) -> str:

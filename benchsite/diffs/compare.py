@@ -110,6 +110,21 @@ def compare(change: Changed, old: bytes | None, new: bytes | None, options: Opti
     return _bytes(change, old or b"", new or b"", options, cache, said)
 
 
+def count(
+    change: Changed, old: bytes | None, new: bytes | None, options: Options, cache: Cache
+) -> tuple[int | None, int | None]:
+    """Count (added, deleted) lines as `compare` does, without its facts and colours: lists of files need no more."""
+    pair = (old or b"", new or b"")
+    plain = old is not None and new is not None and _is_file(change.before) and _is_file(change.after)
+    if not plain or change.same_bytes or (options.json == "pretty" and is_json(change.path)):
+        made = compare(change, old, new, options, cache)
+        return made.added, made.deleted
+    left, right = decode(pair[0]), decode(pair[1])
+    if left.binary or right.binary or any(is_picture(data) or facts.too_large(data) for data in pair):
+        return None, None
+    return lines.changed(_codes(change, left, right, options, cache))
+
+
 def _bytes(change: Changed, old: bytes, new: bytes, options: Options, cache: Cache, said: list[Fact]) -> Comparison:
     if is_picture(old) or is_picture(new):
         fact = Fact("info", "An image.")
@@ -144,7 +159,7 @@ def _text(change: Changed, left: Source, right: Source, options: Options, cache:
         _pages(change.old_path or change.path, change.before, left, cache),
         _pages(change.path, change.after, right, cache),
     )
-    codes = _codes(change, old, new, options, cache)
+    codes = _codes(change, left, right, options, cache)
     added, deleted = lines.changed(codes)
     said += facts.about_encodings(left if _is_file(change.before) else None, right if _is_file(change.after) else None)
     ends = facts.ends_only(left, right)
@@ -176,11 +191,11 @@ def _pages(path: str, side: Side | None, source: Source, cache: Cache) -> Pages:
     return replace(bare, colours=colour.Colours(bare.texts, name, key, cache))
 
 
-def _codes(change: Changed, old: Pages, new: Pages, options: Options, cache: Cache) -> tuple[Opcode, ...]:
+def _codes(change: Changed, old: Source, new: Source, options: Options, cache: Cache) -> tuple[Opcode, ...]:
     before, after = (side.sha256 if side else "" for side in (change.before, change.after))
-    key = ["lines", lines.ENGINE, before, after, old.source.form, options.space]
-    packed = cache.get(key, lambda: lines.pack(lines.opcodes(old.source.data, new.source.data, options.space)))
-    return lines.unpack(packed, len(old), len(new))
+    key = ["lines", lines.ENGINE, before, after, old.form, options.space]
+    packed = cache.get(key, lambda: lines.pack(lines.opcodes(old.data, new.data, options.space)))
+    return lines.unpack(packed, lines.count_lines(old.data), lines.count_lines(new.data))
 
 
 def _why_folded(change: Changed, old: Pages, new: Pages, changed: int, ends: Fact | None) -> str:

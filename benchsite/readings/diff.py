@@ -23,7 +23,7 @@ from runner.worlds.patch import git_patch
 
 from .address import from_address, to_address
 from .artifact import Raw
-from .filediff import FileDiff, bytes_of, compared, comparison
+from .filediff import FileDiff, bytes_of, compared, comparison, counts
 from .records import changes_of, tree_of
 from .shelf import Shelf
 from .trialhead import Head, find, totals
@@ -131,13 +131,13 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     records = _records(head)
     shelf = Shelf(records.values(), head.run.bench_id)
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
-    shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
     joined = _with_moves(found, shelf, head)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
     page = min(max(1, page), max(1, -(-len(joined) // COUNTED_FILES)))
     joined = tuple(sorted(joined, key=lambda change: order(change.path)))
     here = joined[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
+    shelf.expect(side.sha256 for change in here for side in _sides(change) if side)
     return Changes(head, options, stages, tuple(files_of(here, shelf, options)), totals(joined), refused, page)
 
 
@@ -149,9 +149,9 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     records = _records(head)
     shelf = Shelf([records.get(options.stage, "")], head.run.bench_id)
     found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
-    shelf.expect(side.sha256 for change in found for side in _sides(change) if side)
     joined = _with_moves(found, shelf, head)
     change = next((change for change in joined if change.path == path), None)
+    shelf.expect(side.sha256 for side in _sides(change) if side) if change else None
     return OneFile(options, change, shelf, head) if change else None
 
 
@@ -210,17 +210,17 @@ def _records(head: Head) -> dict[str, str]:
 def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], str]:
     if not record:
         return (), f"No change record of {STAGES[stage]} was written for this trial."
-    value = shelf.json(record)
-    if value is None:
-        return (), shelf.why.get(record, "The change record is not here.")
     try:
-        return read_record(value), ""
+        found = shelf.parsed(record, read_record)
     except RunnerError as error:
         return (), str(error)
+    return (found, "") if found is not None else ((), shelf.why.get(record, "The change record is not here."))
 
 
 def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head) -> tuple[Changed, ...]:
-    new = any(change.status == "added" and change.after and change.after.size for change in found)
+    apart = [change for change in found if change.status in ("added", "deleted")]
+    shelf.expect(side.sha256 for change in apart for side in _sides(change) if side)
+    new = any(change.status == "added" and change.after and change.after.size for change in apart)
     start = _start(head, shelf) if new else {}
     joined = with_moves(found, lambda side: bytes_of(side, shelf) if shelf.spent < COUNTED_BYTES else None, start)
     shelf.expect(change.before.sha256 for change in joined if change.status == "copied" and change.before)
@@ -263,8 +263,7 @@ def files_of(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterab
             coloured += file.comparison.coloured if file.comparison else 0
             yield file
         elif affordable:
-            made = comparison(change, shelf, options)
-            yield FileDiff(change, to_address(change.path), made.added, made.deleted)
+            yield FileDiff(change, to_address(change.path), *counts(change, shelf, options))
         else:
             yield FileDiff(change, to_address(change.path), None, None)
 

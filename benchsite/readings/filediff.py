@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from benchsite.diffs import facts
-from benchsite.diffs.compare import Comparison, compare
+from benchsite.diffs.compare import Comparison, compare, count
 from benchsite.diffs.dangers import Pill, split_name
 from benchsite.diffs.files import Changed, Side
 from benchsite.diffs.images import HEAD, Image, image
@@ -96,6 +96,11 @@ def compared(
 def comparison(change: Changed, shelf: Shelf, options: Options) -> Comparison:
     old, new = (bytes_of(side, shelf) if side else None for side in (change.before, change.after))
     return compare(change, old, new, options, diff_cache())
+
+
+def counts(change: Changed, shelf: Shelf, options: Options) -> tuple[int | None, int | None]:
+    old, new = (bytes_of(side, shelf) if side else None for side in (change.before, change.after))
+    return count(change, old, new, options, diff_cache())
 
 
 def bytes_of(side: Side, shelf: Shelf) -> bytes | None:

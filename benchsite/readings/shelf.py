@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from threading import Lock
+from typing import Any, BinaryIO, TypeVar, cast
 
 from django.conf import settings
 
-from benchsite.artifacts.store import BlobRefused, open_blob, read_blob, states_of
+from benchsite.artifacts.store import BlobRefused, open_blob, read_blob, states_of, store
 from benchsite.diffs.cache import Cache
 
 JSON_LIMIT = 64_000_000
+KEPT, KEPT_BYTES = 6, 8_000_000
+"""Records kept parsed in this process's memory, never on a disk; larger ones are read for each page."""
+T = TypeVar("T")
+_kept: dict[tuple[str, Any], Any] = {}
+_keeping = Lock()
 
 
 class Shelf:
@@ -70,6 +76,26 @@ class Shelf:
             if digest:
                 self.why[digest] = f"The record {digest[:8]}… is not JSON."
             return None
+
+    def parsed(self, digest: str, read: Callable[[Any], T]) -> T | None:
+        """Read a record that several pages ask for and keep it in memory; its state is obeyed all the same.
+
+        None where `json` gives None; what `read` raises is raised.
+        """
+        key = (digest, read)
+        known = _kept.get(key)
+        if known is not None and self.readable(digest):
+            return cast(T, known)
+        value = self.json(digest)
+        if value is None:
+            return None
+        made = read(value)
+        if store().size(digest) <= KEPT_BYTES:
+            with _keeping:
+                while len(_kept) >= KEPT:
+                    _kept.pop(next(iter(_kept)))
+                _kept[key] = made
+        return made
 
     def state(self, digest: str) -> str:
         self.expect([digest])

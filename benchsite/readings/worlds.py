@@ -80,11 +80,11 @@ def world_of(seen: Seen, shelf: Shelf, at: At = "end") -> World:
 
 def changed_of(seen: Seen, shelf: Shelf) -> dict[str, Changed]:
     """Give the agent's changes by path, for marks; a record that cannot be read marks nothing."""
-    value = shelf.json(seen.trial.changes) if seen.trial.changes else None
     try:
-        return {change.path: change for change in read_record(value)} if value is not None else {}
+        found = shelf.parsed(seen.trial.changes, read_record) if seen.trial.changes else None
     except RunnerError:
         return {}
+    return {change.path: change for change in found or ()}
 
 
 def entry_of(path: str, side: Any) -> Entry:
@@ -158,11 +158,10 @@ def _about_setup(seen: Seen) -> tuple[str, ...]:
 
 def _record(seen: Seen, shelf: Shelf) -> tuple[ChangeSet | None, str]:
     digest = seen.trial.changes
-    value = shelf.json(digest) if digest else None
-    if value is None:
-        return None, shelf.why.get(digest, "") or "No change record was written for this trial."
+    if not digest:
+        return None, "No change record was written for this trial."
     try:
-        return changes_of(value), ""
+        return shelf.parsed(digest, changes_of), shelf.why.get(digest, "")
     except RunnerError as error:
         return None, str(error)
 
@@ -170,10 +169,8 @@ def _record(seen: Seen, shelf: Shelf) -> tuple[ChangeSet | None, str]:
 def _tree(shelf: Shelf, digest: str) -> tuple[Tree | None, str]:
     if not digest:
         return None, "The run carries no record of the start world."
-    value = shelf.json(digest)
-    if value is None:
-        return None, shelf.why.get(digest, "The tree's record is not here.")
     try:
-        return tree_of(value), ""
+        found = shelf.parsed(digest, tree_of)
     except RunnerError as error:
         return None, str(error)
+    return found, "" if found is not None else shelf.why.get(digest, "The tree's record is not here.")

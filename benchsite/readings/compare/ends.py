@@ -85,17 +85,17 @@ def ends(pair: Pair, shelf: Shelf) -> Ends:
 def _record(side: Seen, name: str, shelf: Shelf) -> dict[str, Changed]:
     if not side.trial.changes:
         return {}
-    value = shelf.json(side.trial.changes)
-    if value is None:
+    found = shelf.parsed(side.trial.changes, read_record)
+    if found is None:
         raise RunnerError(f"The change record of trial {name} cannot be read. {shelf.why[side.trial.changes]}")
-    return {change.path: change for change in read_record(value)}
+    return {change.path: change for change in found}
 
 
 def _start(side: Seen, shelf: Shelf) -> dict[str, Side]:
     """Read a start world; without one nothing but what was touched can be compared."""
     digest = side.run.version.template
-    value = shelf.json(digest) if digest else None
-    entries = tree_of(value).entries if value is not None else ()
+    tree = shelf.parsed(digest, tree_of) if digest else None
+    entries = tree.entries if tree is not None else ()
     return {
         entry.path: Side(entry.type, entry.mode, entry.size or 0, entry.sha256 or "", entry.stored, entry.target or "")
         for entry in entries

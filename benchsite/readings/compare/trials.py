@@ -17,6 +17,8 @@ from .ends import SHOWS, WORDS, Ends, Show, Touched, Who, ends
 from .observed import Line, observed, spent
 from .pair import Pair
 
+ALIKE = 200
+
 
 @dataclass(frozen=True)
 class Group:
@@ -26,6 +28,8 @@ class Group:
     words: str
     files: tuple[FileDiff, ...]
     same: tuple[Touched, ...] = ()
+    more: int = 0
+    """Paths that ended alike and are not named: a page has room for `ALIKE` of them."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ def _groups(
         of = tuple(file for (one, _), file in zip(here, made, strict=True) if one.who == who)
         alike = tuple(one for one in same if one.who == who)
         if of or alike:
-            groups.append(Group(who, words, of, alike))
+            groups.append(Group(who, words, of, alike[:ALIKE], max(0, len(alike) - ALIKE)))
     return tuple(groups)
 
 

@@ -171,3 +171,13 @@ def test_what_is_no_file_is_named_and_never_opened(client, tmp_path, kind):
     assert soup(client.get(page(run))).select_one(".ws-list .tag")
     assert client.get(page(run, f"file/?f={to_address('odd')}")).status_code == 404
     assert "odd: a " in unzipped(client.get(page(run, "zip/"))).read("NOT-IN-THIS-ZIP.txt").decode()
+
+
+def test_a_record_kept_in_memory_is_still_withheld_once_it_is_held(client, run):
+    for tab in ("workspace/", "changes/"):
+        assert "came.txt" in text(client.get(trial_url(run, tab)))
+    Blob.objects.filter(digest=run.trials.get().changes).update(state="held")
+    for tab in ("workspace/", "changes/"):
+        said = text(client.get(trial_url(run, tab)))
+        assert "is held back until a curator decides" in said
+        assert "came.txt" not in said
