@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Min
@@ -35,9 +36,9 @@ class Flips:
             if square.difference and (cells := self._cells(line, place))
         }
         indexes = self._indexes(wanted)
-        made = {}
+        made, shown = {}, {(line.slug, line.case): line for line in lines}
         for (slug, case, place), (one, two) in wanted.items():
-            change = next(line for line in lines if (line.slug, line.case) == (slug, case)).squares[place].difference
+            change = shown[slug, case].squares[place].difference
             pair = _pick(indexes, one, two, up=bool(change and change > 0))
             if pair:
                 made[slug, case, place] = pair
@@ -59,7 +60,16 @@ class Flips:
         return (self._members(0, one), one.case), (self._members(place, two), two.case)
 
     def _pieces(self, side: int, line: Line) -> list[Piece]:
-        return [p for p in self.found.pieces[side] if p.key == (line.slug, line.case) and p.counted.n]
+        return self._by_case[side].get((line.slug, line.case), [])
+
+    @cached_property
+    def _by_case(self) -> list[dict[tuple[str, str], list[Piece]]]:
+        made: list[dict[tuple[str, str], list[Piece]]] = [{} for _ in self.found.pieces]
+        for cases, pieces in zip(made, self.found.pieces, strict=True):
+            for piece in pieces:
+                if piece.counted.n:
+                    cases.setdefault(piece.key, []).append(piece)
+        return made
 
     def _members(self, side: int, piece: Piece) -> list[Member]:
         members = self.sides[side].members

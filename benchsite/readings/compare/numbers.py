@@ -10,18 +10,20 @@ from typing import Any
 from benchsite.readings.leaderboard import MeasureFacts
 from benchsite.readings.notices import Notice
 from runner.statistics import (
+    CaseFigure,
     CountingPolicy,
     Needed,
     Pair,
     Paired,
+    Part,
     Pooled,
+    average,
     match,
     paired,
     policy_named,
     pooled,
     trials_needed,
 )
-from runner.statistics.casefigure import average, case_figure
 from runner.statistics.telling import chance, signed, span, told, told_needed
 
 from .asked import Asked
@@ -188,7 +190,7 @@ def _column(
     sides: Sequence[Side], place: int, found: Read, asked: Asked, pairs: Sequence[Sequence[Pair]], shown: frozenset[int]
 ) -> Column:
     pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
-    three = _three(pieces, found.measure)
+    three = _three(found, place, pieces, shown)
     spent = [[one for one in (getattr(p, name) for p in pieces) if one is not None] for name in ("cost", "seconds")]
     cost, seconds = (sum(known) if known else None for known in spent)
     if not place or found.measure is None:
@@ -211,20 +213,27 @@ def _wanted(measure: MeasureFacts, made: Paired, asked: float) -> float:
     return asked or abs(made.base or 0.0) / 10
 
 
-def _three(pieces: Sequence[Piece], measure: MeasureFacts | None) -> Three:
-    planned = sum(piece.planned for piece in pieces)
-    nothing = Pooled(None, None, None, 0, "scenarios")
+def _three(found: Read, place: int, pieces: Sequence[Piece], shown: frozenset[int]) -> Three:
+    measure, planned = found.measure, sum(piece.planned for piece in pieces)
     if measure is None:
+        nothing = Pooled(None, None, None, 0, "scenarios")
         return Three(nothing, nothing, 0, planned)
-    scored, failing = (_pooled(pieces, measure, policy_named(name)) for name in ("scored/1", "errors-fail/1"))
-    return Three(scored, failing, sum(piece.counted.n for piece in pieces), planned)
+
+    def own(policy: str) -> Pooled:
+        return _pooled(
+            [part for part in found.parts(place, policy) if not shown or part.subject in shown], measure.rate
+        )
+
+    scored = own("scored/1")
+    same = measure.worst is None or not any(piece.counted.lapsed or piece.counted.blamed for piece in pieces)
+    return Three(scored, scored if same else own("errors-fail/1"), sum(piece.counted.n for piece in pieces), planned)
 
 
-def _pooled(pieces: Sequence[Piece], measure: MeasureFacts, rule: CountingPolicy) -> Pooled:
+def _pooled(parts: Sequence[Part], rate: bool) -> Pooled:
     """Pool a side over its own cases: each case is the mean of its cells."""
-    cases: dict[tuple[str, str], list[Any]] = {}
-    for piece in pieces:
-        if figure := case_figure(piece.counted, measure.reducer, measure.worst, rule):
-            cases.setdefault(piece.key, []).append(figure)
+    cases: dict[tuple[str, str], list[CaseFigure]] = {}
+    for part in parts:
+        if part.figure:
+            cases.setdefault((part.scenario, part.case), []).append(part.figure)
     scenarios = [slug for slug, _ in cases]
-    return pooled(scenarios, [average(figures).figure for figures in cases.values()], rate=measure.rate)
+    return pooled(scenarios, [average(figures).figure for figures in cases.values()], rate=rate)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from benchsite.benches.models import Measure, ScenarioVersion
+from benchsite.benches.models import Case, Measure, ScenarioVersion
 from benchsite.readings.counts import SUBJECT_FAULTS, plus
 from benchsite.readings.leaderboard import MeasureFacts, headline_of, measures_of
 from benchsite.runs.models import Observation, Slot, Tally
@@ -19,12 +19,11 @@ from .sides import Side
 
 Key = tuple[str, str]
 """Slug of a scenario, key of a case."""
-NOTHING = Counted(0, 0, 0, 0.0, 0.0, None, None)
+NOTHING: tuple[Any, ...] = (0, 0, 0.0, 0.0, None, None, ())
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One case in one cell of a side; of a subject, in all its runs together."""
+class Piece(NamedTuple):
+    """One case in one cell of a side; of a subject, in all its runs together. Made by the thousand, so a tuple."""
 
     subject: int
     key: Key
@@ -32,12 +31,11 @@ class Piece:
     fingerprint: str
     counted: Counted
     planned: int
-    cost: float | None = None
-    seconds: float | None = None
+    cost: float | None
+    seconds: float | None
 
     def plus(self, other: Piece) -> Piece:
-        return replace(
-            self,
+        return self._replace(
             counted=self.counted.plus(other.counted),
             planned=self.planned + other.planned,
             cost=plus(self.cost, other.cost),
@@ -53,8 +51,15 @@ class Read:
     measure: MeasureFacts | None
     pieces: tuple[tuple[Piece, ...], ...]
     names: Mapping[str, str]
+    _made: dict[tuple[int, str], list[Part]] = field(default_factory=dict)
 
     def parts(self, side: int, policy: str) -> list[Part]:
+        """Give a side's figures; made once."""
+        if (side, policy) not in self._made:
+            self._made[side, policy] = self._parts(side, policy)
+        return self._made[side, policy]
+
+    def _parts(self, side: int, policy: str) -> list[Part]:
         assert self.measure
         rule, worst, reducer = policy_named(policy), self.measure.worst, self.measure.reducer
         return [
@@ -70,36 +75,55 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     chosen = next((measure for measure in pooled if measure.key == asked), None) or headline_of(pooled)
     if chosen is None:
         return Read(tuple(pooled), None, tuple(() for _ in sides), {})
-    slots = _slots(sides)
-    seen, prints = _counted(sides, chosen), _fingerprints(sides)
-    made = [_pieces(side, slots, seen, prints) for side in sides]
+    scenarios, prints = _scenarios(sides)
+    runs = {run.pk for side in sides for run in side.runs}
+    found = Slot.objects.filter(run__in=runs, cell__in={member.id for side in sides for member in side.members})
+    slots, names = _slots(found), _Names(scenarios, _cases(scenarios), prints)
+    seen, blamed = _counted(sides, chosen), _blamed(found)
+    made = [_pieces(side, slots, seen, blamed, names) for side in sides]
     if sides[0].of.kind == "subject":
         made = _merged(made)
-    names = {row["scenario__slug"]: row["scenario__name"] for rows in slots.values() for row in rows}
-    return Read(tuple(pooled), chosen, tuple(tuple(pieces) for pieces in made), names)
+    return Read(tuple(pooled), chosen, tuple(tuple(pieces) for pieces in made), dict(scenarios.values()))
 
 
-FIELDS = ("cell_id", "scenario_id", "case_id", "scenario__slug", "scenario__name", "case__key", "planned", "faults")
+class _Names(NamedTuple):
+    """Slug and name by scenario, key by case, fingerprint by version and scenario."""
+
+    scenarios: dict[int, Key]
+    cases: dict[int, str]
+    prints: dict[tuple[int, int], str]
 
 
-def _slots(sides: Sequence[Side]) -> dict[int, list[dict[str, Any]]]:
-    runs = {run.pk for side in sides for run in side.runs}
-    cells = {member.id for side in sides for member in side.members}
-    made: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in Slot.objects.filter(run__in=runs, cell__in=cells).order_by("id").values(*FIELDS, "cost", "seconds"):
-        made[row["cell_id"]].append(row)
+SlotRow = tuple[int, int, int, float | None, float | None]
+
+
+def _slots(slots: Any) -> dict[int, list[SlotRow]]:
+    """By cell: scenario, case, planned, cost and seconds."""
+    made: dict[int, list[SlotRow]] = defaultdict(list)
+    fields = ("cell_id", "scenario_id", "case_id", "planned", "cost", "seconds")
+    for cell, scenario, case, planned, cost, seconds in slots.order_by("id").values_list(*fields):
+        made[cell].append((scenario, case, planned, cost, seconds))
     return made
 
 
-def _counted(sides: Sequence[Side], measure: MeasureFacts) -> dict[tuple[int, int], Counted]:
+def _blamed(slots: Any) -> dict[tuple[int, int], int]:
+    """Errors at the subject's door, where there are any: most slots have none, and reading that takes time."""
+    rows = slots.exclude(faults={}).values_list("cell_id", "case_id", "faults")
+    return {(cell, case): sum(faults.get(code, 0) for code in SUBJECT_FAULTS) for cell, case, faults in rows}
+
+
+def _cases(scenarios: Iterable[int]) -> dict[int, str]:
+    return dict(Case.objects.filter(scenario__in=list(scenarios)).values_list("pk", "key"))
+
+
+def _counted(sides: Sequence[Side], measure: MeasureFacts) -> dict[tuple[int, int], tuple[Any, ...]]:
+    """By cell and case, what makes a `Counted` but for the trials that are blamed."""
     runs = {run.pk for side in sides for run in side.runs}
     cells = {member.id for side in sides for member in side.members}
     rows = Tally.objects.filter(run__in=runs, cell__in=cells, measure__key=measure.key, measure__type=measure.type)
     values = _values(runs, cells, measure) if measure.reducer == "median" else {}
     return {
-        (cell, case): Counted(
-            n, invalid + missing, 0, total or 0.0, squares or 0.0, least, most, values.get((cell, case), ())
-        )
+        (cell, case): (n, invalid + missing, total or 0.0, squares or 0.0, least, most, values.get((cell, case), ()))
         for cell, case, n, invalid, missing, total, squares, least, most in rows.values_list(
             "cell_id", "case_id", "n", "invalid", "missing", "sum", "sumsq", "min", "max"
         )
@@ -118,38 +142,36 @@ def _values(runs: set[int], cells: set[int], measure: MeasureFacts) -> dict[tupl
     return {key: tuple(numbers) for key, numbers in made.items()}
 
 
-def _fingerprints(sides: Sequence[Side]) -> dict[tuple[int, int], str]:
-    """Name what a version's scenario measures: its own source and every part of the definition that decides on it."""
+def _scenarios(sides: Sequence[Side]) -> tuple[dict[int, Key], dict[tuple[int, int], str]]:
+    """Give names, and fingerprints: what a scenario measures is its own source and every part that decides on it."""
     versions = {run.version_id: run.version for side in sides for run in side.runs}
-    rows = ScenarioVersion.objects.filter(version__in=versions).values_list("version_id", "scenario_id", "fingerprint")
+    rows = ScenarioVersion.objects.filter(version__in=versions)
     shared = {pk: [version.hashes.get(part) for part in MEASURED_BY] for pk, version in versions.items()}
-    return {(version, scenario): digest([own, shared[version]]) for version, scenario, own in rows}
+    names, prints = {}, {}
+    for version, scenario, own, slug, name in rows.values_list(
+        "version_id", "scenario_id", "fingerprint", "scenario__slug", "scenario__name"
+    ):
+        names[scenario] = (slug, name)
+        prints[version, scenario] = digest([own, shared[version]])
+    return names, prints
 
 
 def _pieces(
     side: Side,
-    slots: Mapping[int, list[dict[str, Any]]],
-    seen: Mapping[tuple[int, int], Counted],
-    prints: Mapping[tuple[int, int], str],
+    slots: Mapping[int, list[SlotRow]],
+    seen: Mapping[tuple[int, int], tuple[Any, ...]],
+    blamed: Mapping[tuple[int, int], int],
+    names: _Names,
 ) -> list[Piece]:
-    return [
-        Piece(
-            subject=member.subject,
-            key=(row["scenario__slug"], row["case__key"]),
-            case=row["case_id"],
-            fingerprint=prints.get((member.run.version_id, row["scenario_id"]), ""),
-            counted=seen.get((member.id, row["case_id"]), NOTHING)._replace(blamed=_blamed(row["faults"])),
-            planned=row["planned"],
-            cost=row["cost"],
-            seconds=row["seconds"],
-        )
-        for member in side.members
-        for row in slots.get(member.id, ())
-    ]
-
-
-def _blamed(faults: Mapping[str, int]) -> int:
-    return sum(faults.get(code, 0) for code in SUBJECT_FAULTS)
+    made = []
+    for member in side.members:
+        prints = {scenario: names.prints.get((member.run.version_id, scenario), "") for scenario in names.scenarios}
+        for scenario, case, planned, cost, seconds in slots.get(member.id, ()):
+            n, lapsed, total, squares, least, most, values = seen.get((member.id, case), NOTHING)
+            counted = Counted(n, lapsed, blamed.get((member.id, case), 0), total, squares, least, most, values)
+            key = (names.scenarios[scenario][0], names.cases[case])
+            made.append(Piece(member.subject, key, case, prints[scenario], counted, planned, cost, seconds))
+    return made
 
 
 def _merged(sides: Sequence[Sequence[Piece]]) -> list[list[Piece]]:
