@@ -19,7 +19,7 @@ from .subjects import Axes, cells_of
 from .trend import RUNS as TREND
 from .trend import Trend, trend, versions_of
 from .words import listed, natural
-from .works import newest_work_first
+from .works import each_work_once, newest_work_first
 
 README_LIMIT = 256 << 10
 RUNS = 50
@@ -79,7 +79,7 @@ def bench_page(
     cohort = _cohort(latest, ordered) if latest else []
     slots = _slots(cohort)
     headline = headline_of(measures)
-    accepted = [run for run in ordered if run.verdict == Run.Verdict.ACCEPTED][:TREND]
+    accepted = each_work_once([run for run in ordered if run.verdict == Run.Verdict.ACCEPTED])[:TREND]
     standings = _standings([*cohort, *accepted], headline, policy)
     cells = _newest_cells(cohort, split) if standings else []
     axes, table = _board(cohort, cells, headline, policy, slots, standings)

@@ -12,3 +12,11 @@ def newest_work_first(runs: list[Run]) -> list[Run]:
     if missing := graded - known.keys():
         known.update(Run.objects.filter(ulid__in=missing).values_list("ulid", "pk"))
     return sorted(runs, key=lambda run: (known.get(run.regrades, run.pk), run.pk), reverse=True)
+
+
+def each_work_once(runs: list[Run]) -> list[Run]:
+    """Leave of runs that show the same work the first one."""
+    seen: dict[str, Run] = {}
+    for run in runs:
+        seen.setdefault(run.regrades or run.ulid, run)
+    return list(seen.values())

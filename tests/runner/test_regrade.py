@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -247,6 +248,31 @@ def test_a_large_file_comes_from_the_kept_world_and_another_world_is_named(tmp_p
     assert states["large"] == ("scored", "")
     assert states["odd"][0] == "run_error"
     assert states["odd"][1] == "The world is not the one that the agent worked in; these differ: id.txt."
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)")
+def test_what_was_collected_is_collected_again_for_a_fresh_evaluation(tmp_path: Path) -> None:
+    scenario = """
+        @pytest.mark.evaluation("fresh", artifacts=["/workspace/out.txt"], collect=[Collect("cp a.txt out.txt")])
+        def bench_one(workspace, agent, evaluation):
+            agent.request("first")
+            with evaluation() as env:
+                observe("resolved", env.exec(["cat", "/workspace/out.txt"]).stdout == "one\\n")
+                observe("count", 1)
+    """
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": scenario},
+        declare='environment="sandbox"',
+        agents='{"writer": Scripted([write("a.txt", "one\\n")])}',
+    )
+    before = run(folder, workers=1)
+    edit(folder, "tests/bench_one.py", 'observe("count", 1)', 'observe("count", 2)')
+    (after,) = regrade(folder / ".bench" / "runs" / before.manifest.run, workers=1).trials
+    assert after.final is not None
+    values = {key: one.value for key, one in after.final.observations.items()}
+    assert (after.state, values) == ("scored", {"resolved": True, "count": 2}), after.reason
 
 
 def test_trials_that_never_ran_are_not_run_and_a_cut_regrade_goes_on(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ def test_the_run_page_says_regraded_and_leads_to_the_parent(
     assert f"what agents did in run {parent.label};" in notice.get_text()
     assert notice.select_one(f'a[href="../{parent.ulid}/"]')
     assert "regraded" in page(reverse("runs")).get_text()
+    trial = page(reverse("trial", args=[alone.ulid, 0]))
+    assert trial.select_one(f'.trial-head a.tag[href="{reverse("run", args=[alone.ulid])}#provenance"]')
     told = client.get(f"/api/v1/runs/{alone.ulid}").json()
     assert (told["regraded"], told["parent"]) == (True, parent.ulid)
     assert client.get(f"/api/v1/runs/{parent.ulid}").json()["regraded"] is False
@@ -64,12 +66,13 @@ def test_a_bench_counts_work_once_and_by_its_own_age(
     again = accepted(regraded(run_dirs("a", trials=10)))
     address = reverse("bench", args=[first.bench.owner, first.bench.name])
 
-    def shown() -> set[str]:
-        links = page(address).select("section a[href*='/c/']")
+    def shown(where: str = "section[aria-labelledby=leaderboard]") -> set[str]:
+        links = page(address).select(f"{where} a[href*='/c/']")
         return {str(link["href"]).split("/")[2] for link in links}
 
     assert again.cohort == first.cohort
     assert shown() == {again.ulid}, "graded last, and once for each subject"
+    assert shown("section") == {again.ulid}, "in what is shown over time, too"
     newer = made("b", trials=10, seed=2)
     late = accepted(regraded(run_dirs("a", trials=10), "B"))
     assert late.pk > newer.pk
