@@ -80,7 +80,7 @@ def files_of_etc(needs: Needs, found: Sequence[Way]) -> Iterator[dict[str, int]]
             os.close(descriptor)
 
 
-def command(root: Root, place: Place, needs: Needs, found: Sequence[Way], files: Mapping[str, int]) -> list[str]:
+def command(root: Root, place: Place, needs: Needs, files: Mapping[str, int]) -> list[str]:
     """The trial's own places and the read-only root. Nothing of /run, /var, /home or /srv is there."""
     argv = [
         bwrap(), "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -88,8 +88,6 @@ def command(root: Root, place: Place, needs: Needs, found: Sequence[Way], files:
     ]  # fmt: skip
     if threading.current_thread() is threading.main_thread():
         argv.append("--die-with-parent")  # dies with the thread that started it; the keeper's socket covers the rest
-    if any(way.port < 1024 for way in found):
-        argv += ["--cap-add", "CAP_NET_BIND_SERVICE"]  # in its own network, where nobody else listens
     if needs.network == "none" or by_slirp(needs):
         argv.append("--unshare-net")
     argv += ["--proc", "/proc", "--dev", "/dev", "--bind", str(place.world), WORLD]

@@ -26,7 +26,7 @@ from .bubblewrap import FIXTURES, HOME, OUT, TMP, WORLD
 from .cgroups import Group, of_process
 from .engines import Image
 from .limits import DiskWatch, Guard
-from .network import Proxy, Way, is_loopback, ways
+from .network import LOW, Proxy, Way, is_loopback, ways
 
 DOOR = "/run/benchsite"
 """Where process 1 finds the socket; the runner shuts it once process 1 has come through."""
@@ -205,7 +205,7 @@ def _user() -> list[str]:
 def _network(needs: Needs, found: Sequence[Way]) -> list[str]:
     named = [way for way in found if way.name not in ("", "localhost")]
     argv = [part for way in named for part in ("--add-host", f"{way.name}:{way.address}")]
-    if any(way.port < 1024 for way in found):
+    if any(way.port < LOW for way in found):
         argv += ["--sysctl", "net.ipv4.ip_unprivileged_port_start=0"]
     if needs.network == "none":
         return ["--network", "none", *argv]

@@ -17,6 +17,8 @@ CHUNK = 1 << 16
 AT_ONCE = 64
 """Connections carried at a time; more wait until one has ended."""
 CONNECTING = 30
+LOW = 1024
+"""Ports below this one take a privilege, which nobody has inside."""
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252})?")
 

@@ -36,9 +36,9 @@ from .bubblewrap import (
 )
 from .cgroups import Group, parents
 from .limits import DiskWatch, Guard, by_process, limit_process
-from .network import Proxy, Way, is_loopback, ways
+from .network import LOW, Proxy, Way, is_loopback, ways
 from .roots import Root, read_only_root
-from .slirp import Slirp, program
+from .slirp import Slirp, open_low_ports, program
 
 _NO_SLIRP = (
     "The sandbox cannot hide this machine's loopback without a network of its own: install the package that has the "
@@ -96,6 +96,8 @@ class Sandbox:
             if by_slirp(needs):
                 closing.append(Slirp(program(search_path()), inner).close)
                 undo.callback(closing[-1])
+            if any(way.port < LOW for way in found):
+                open_low_ports(inner)
             if found:
                 closing.append(Proxy(found, kept.listen).close)
             undo.pop_all()
@@ -110,7 +112,7 @@ def _started(root: Root, place: Place, needs: Needs, found: Sequence[Way], group
     errors = os.memfd_create("bwrap")
     try:
         with theirs, files_of_etc(needs, found) as files:  # ours must be the only end here: its end tells of a death
-            argv = [*command(root, place, needs, found, files), "--", *keeper_command(theirs.fileno())]
+            argv = [*command(root, place, needs, files), "--", *keeper_command(theirs.fileno())]
             argv = group.joining(argv) if group else argv
             kept = Keeper.started(ours, argv, theirs, stderr=errors, given=list(files.values()))
         try:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from runner.environments import cgroups, limits, sandbox
-from runner.environments.base import KeptSession, Needs
+from runner.environments.base import HIDDEN, KeptSession, Needs
 from runner.environments.limits import Resources, held_by
 from runner.errors import EnvironmentRefused
 from runner.processes import Done
@@ -92,6 +96,30 @@ def test_each_limit_names_what_holds_it(monkeypatch: pytest.MonkeyPatch) -> None
     assert "from version 5.14 on" in sandbox.ENVIRONMENT.refusal(every)
     monkeypatch.setattr(sandbox, "knows_sizes", lambda: False)
     assert "bubblewrap 0.7" in sandbox.ENVIRONMENT.refusal(Needs(limits=Resources(disk=MB)))
+
+
+def test_a_user_who_is_not_root_is_held_too() -> None:
+    """With the system's Python and a copy of the runner, since nothing else of ours need be readable for everyone."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(Path(sandbox.__file__).parents[1], Path(folder) / "runner", ignore=lambda *_: ["__pycache__"])
+        shutil.copyfile(Path(__file__).with_name("unprivileged.py"), Path(folder) / "script.py")
+        (Path(folder) / "worlds").mkdir(mode=0o777)
+        Path(folder).chmod(0o755)
+        (Path(folder) / "worlds").chmod(0o777)
+        user = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+        env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "BENCHSITE_WORLDS": f"{folder}/worlds", "PYTHONPATH": folder}
+        argv = ["/usr/bin/python3", "-B", f"{folder}/script.py"]
+        done = subprocess.run(argv, env=env, cwd="/", capture_output=True, text=True, check=False, **user)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+    assert {"memory", "processes", "disk"} <= set(told["held"])
+    assert "had it" not in told["memory"]
+    assert told["processes"] == "there\n"
+    assert "full" in told["disk"][0]
+    assert told["disk"][1] == "seen\n"
+    assert told["low port"] == "led\n"
+    assert ("tap0" in told["network"]) is (told["held"]["loopback"] == HIDDEN)
+    assert f"CapEff:\t{'0' * 16}" in told["capabilities"]
 
 
 def test_a_group_whose_runner_is_gone_is_found_and_removed() -> None:
