@@ -131,7 +131,7 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     records = _records(head)
     shelf = Shelf(records.values(), head.run.bench_id)
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
-    joined = _with_moves(found, shelf, head)
+    joined = _with_moves(found, shelf, head if options.stage == "agent" else None)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
     page = min(max(1, page), max(1, -(-len(joined) // COUNTED_FILES)))
@@ -149,7 +149,7 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     records = _records(head)
     shelf = Shelf([records.get(options.stage, "")], head.run.bench_id)
     found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
-    joined = _with_moves(found, shelf, head)
+    joined = _with_moves(found, shelf, head if options.stage == "agent" else None)
     change = next((change for change in joined if change.path == path), None)
     shelf.expect(side.sha256 for side in _sides(change) if side) if change else None
     return OneFile(options, change, shelf, head) if change else None
@@ -217,11 +217,12 @@ def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], s
     return (found, "") if found is not None else ((), shelf.why.get(record, "The change record is not here."))
 
 
-def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head) -> tuple[Changed, ...]:
+def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head | None) -> tuple[Changed, ...]:
+    """Find moves, and copies of what stood in the start world of `head`; evaluation did not begin with that one."""
     apart = [change for change in found if change.status in ("added", "deleted")]
     shelf.expect(side.sha256 for change in apart for side in _sides(change) if side)
     new = any(change.status == "added" and change.after and change.after.size for change in apart)
-    start = _start(head, shelf) if new else {}
+    start = _start(head, shelf) if new and head else {}
     joined = with_moves(found, lambda side: bytes_of(side, shelf) if shelf.spent < COUNTED_BYTES else None, start)
     shelf.expect(change.before.sha256 for change in joined if change.status == "copied" and change.before)
     # the search has a budget of its own: a page with many moved files still shows its first ones

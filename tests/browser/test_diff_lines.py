@@ -54,7 +54,7 @@ def test_an_address_finds_its_lines_in_folds_below_what_is_shown_and_in_files_no
 
 
 def test_hidden_characters_are_walked_through_and_folds_open_by_steps(page: Page, changes: Callable[..., str]) -> None:
-    page.goto(changes({"a.py": OLD}, {"a.py": HIDDEN}))
+    page.goto(changes({"a.py": OLD}, {"a.py": HIDDEN, "wide.txt": b"y" * 3000 + b"<b>\n" + b"x\n" * 20}))
     file, name = page.locator(".file").first, anchor("a.py")
     rows = file.locator(".diff tr:not(.fold)")
     before = rows.count()
@@ -65,6 +65,8 @@ def test_hidden_characters_are_walked_through_and_folds_open_by_steps(page: Page
         expect(page.locator(f"#{name}-R{line}")).to_be_in_viewport()
     assert page.evaluate("location.hash") == f"#{name}-R201"
     expect(page.locator(f"#{name}-R201 ~ td .pill").first).to_have_text("RLO")
+    page.get_by_role("link", name="all 3,003 characters").click()
+    expect(page.locator(f"#{anchor('wide.txt')}-R1 ~ td.t")).to_have_text("y" * 3000 + "<b>")
 
 
 def test_two_pictures_are_swiped_and_subtracted(page: Page, changes: Callable[..., str]) -> None:
