@@ -22,12 +22,13 @@ def _source() -> str:
     return ""
 
 
-def faults(page: Page) -> list[str]:
-    """Give each fault as its rule and the element it is at."""
+def faults(page: Page, *rules: str) -> list[str]:
+    """Give each fault as its rule and the element it is at; of these rules alone where some are named."""
     if not _source():
         pytest.skip("axe-core is not installed; `make test` installs it by npm")
     page.evaluate(_source())
-    found = page.evaluate("(tags) => axe.run(document, {runOnly: tags})", TAGS)
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": TAGS}
+    found = page.evaluate("(only) => axe.run(document, {runOnly: only, resultTypes: ['violations']})", only)
     return [
         f"{rule['id']}: {node['target'][0]} {node['failureSummary']}"[:300]
         for rule in found["violations"]
