@@ -11,6 +11,7 @@ from runner.environments.base import Needs
 from runner.environments.limits import Resources
 from runner.worlds.places import make_place
 
+FILLS = "head -c 9000000 /dev/zero > ~/big || echo full; rm ~/big; echo seen > ~/said"
 PLACE = make_place("01NOBODY", 1, 1)
 LISTENS = "import socket, sys; s = socket.create_connection(('example.invalid', 443), 5); print('led')"
 
