@@ -107,6 +107,8 @@ class Manifest:
     environment: str = "local"
     network: dict[str, str] = field(default_factory=dict)
     evaluation: str = "reuse"
+    requested: dict[str, Any] = field(default_factory=dict)
+    """Lists that the run was asked for in place of its scenarios': artifacts, collect."""
     retain: str = "failed"
     trials_per_cell: int = 1
     limits: dict[str, Any] = field(default_factory=dict)
@@ -144,16 +146,15 @@ class Manifest:
     @property
     def cohort(self) -> str:
         """Hash of what must be equal for runs to be pooled."""
-        return digests.digest(
-            {
-                "bench": self.bench,
-                "definition": self.definition,
-                "protocol": self.protocol.split(".")[0],
-                "isolation": self.isolation,
-                "network": self.network,
-                "evaluation": self.evaluation,
-            }
-        )
+        parts = {
+            "bench": self.bench,
+            "definition": self.definition,
+            "protocol": self.protocol.split(".")[0],
+            "isolation": self.isolation,
+            "network": self.network,
+            "evaluation": self.evaluation,
+        }
+        return digests.digest(parts | ({"requested": self.requested} if self.requested else {}))
 
     @cached_property
     def trials(self) -> tuple[PlannedTrial, ...]:

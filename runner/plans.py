@@ -50,6 +50,22 @@ class EvaluationRequest:
             raise BenchError(f"evaluation={request.mode!r} is not one of: {', '.join(MODES)}.")
         return request
 
+    def lists(self) -> dict[str, Any]:
+        """Write the lists that were given, as a manifest has them."""
+        artifacts, collect = self.artifacts, self.collect
+        row = {} if artifacts is None else {"artifacts": [artifact_row(one) for one in artifacts]}
+        return row | ({} if collect is None else {"collect": [_row(one) for one in collect]})
+
+    @classmethod
+    def again(cls, mode: str | None, lists: Mapping[str, Any]) -> EvaluationRequest:
+        """Ask for what a manifest says was asked for."""
+        artifacts, collect = lists.get("artifacts"), lists.get("collect")
+        return cls(
+            mode,
+            None if artifacts is None else tuple(Artifact(**row) for row in artifacts),
+            None if collect is None else tuple(Collect(**row) for row in collect),
+        )
+
 
 def resolve(bench: Bench, case: CollectedCase, environment: Environment, request: EvaluationRequest) -> Plan:
     """Give the plan of one scenario, or refuse what the scenario, the bench or the environment cannot hold."""

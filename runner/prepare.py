@@ -132,6 +132,7 @@ def prepare(
         environment=chosen.name,
         network=surroundings.network_row(bench.network),
         evaluation=EvaluationRequest.of(evaluation).mode or bench.evaluation,
+        requested=EvaluationRequest.of(evaluation).lists(),
         retain=retain or (bench.workspace.retain if bench.workspace else Workspace().retain),
         trials_per_cell=bench.trials,
         limits=_limits(bench),

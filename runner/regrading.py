@@ -12,6 +12,7 @@ from .engine import OnEvent
 from .errors import BenchError, JournalError, RunnerError
 from .hashes import different
 from .manifest import Manifest
+from .plans import EvaluationRequest
 from .prepare import Prepared, prepare
 from .records import RunResult
 from .replay import read
@@ -100,9 +101,10 @@ def _conditions(before: Manifest, now: Manifest) -> list[tuple[str, Any, Any]]:
     return [*limits, ("isolation", before.isolation, now.isolation), ("network", before.network, now.network)]
 
 
-def _requested(manifest: Manifest) -> str | None:
-    """A mode that the run was asked for stays; one of the bench or its scenarios is read anew."""
-    return manifest.evaluation if any(row.get("source") == "request" for row in manifest.plans) else None
+def _requested(manifest: Manifest) -> EvaluationRequest:
+    """What the run was asked for stays; what the bench or its scenarios say is read anew."""
+    asked = any(row.get("source") == "request" for row in manifest.plans)
+    return EvaluationRequest.again(manifest.evaluation if asked else None, manifest.requested)
 
 
 def _left_out(count: int) -> list[str]:

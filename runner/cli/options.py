@@ -6,6 +6,9 @@ import argparse
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+from runner.definition import Collect
+from runner.plans import EvaluationRequest
+
 WHICH_TRIAL = "a trial: RUN:INDEX or RUN/INDEX; INDEX alone means the latest run (`result --trials` lists them)"
 WHICH_RUN = "a run: its id, the beginning or end of its id, `latest` (default), or a path to a run or a bench"
 Commands = argparse._SubParsersAction  # the only name argparse has for it
@@ -37,11 +40,28 @@ def with_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--trials", type=positive, metavar="N", help="trials of each case in each cell")
     with_environment(parser)
     parser.add_argument("--evaluation", choices=("none", "reuse", "fresh"), help="evaluation mode of every scenario")
+    parser.add_argument(
+        "--artifact", action="append", metavar="PATH",
+        help="a path to collect, in place of those the scenarios declare (can be repeated)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--collect", action="append", metavar="COMMAND",
+        help="a command to run before, in place of those the scenarios declare; 60 s each (can be repeated)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="N", help="seed of order and trials (default: drawn and recorded)")
     parser.add_argument(
         "--world", choices=("auto", "copy", "overlay"),
         help="how trials get their worlds (default: BENCHSITE_WORLD, or auto: a large one is an overlay if it can be)",
     )  # fmt: skip
+
+
+def evaluation_of(options: argparse.Namespace) -> EvaluationRequest:
+    artifacts, collect = options.artifact, options.collect
+    return EvaluationRequest(
+        options.evaluation,
+        None if artifacts is None else tuple(artifacts),
+        None if collect is None else tuple(map(Collect, collect)),
+    )
 
 
 def with_environment(parser: ArgumentParser) -> None:

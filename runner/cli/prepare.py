@@ -3,6 +3,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from .options import evaluation_of
 from .sizes import size_line
 from .terminal import console, print_json, text
 
@@ -17,7 +18,7 @@ def command(options: Namespace) -> int:
         options.bench,
         trials=options.trials,
         environment=options.environment,
-        evaluation=options.evaluation,
+        evaluation=evaluation_of(options),
         seed=options.seed,
         world=options.world,
     )

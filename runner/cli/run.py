@@ -11,6 +11,7 @@ from runner.errors import RunnerError
 from runner.records import RunResult
 from runner.selection import Selection, failed_trials
 
+from .options import evaluation_of
 from .places import find_run
 from .plan import show_plan
 from .terminal import console, plural, print_json, text
@@ -58,7 +59,7 @@ def _plan(options: Namespace) -> dict[str, Any]:
     return {
         "trials": options.trials or (failed.manifest.trials_per_cell if failed else None),
         "environment": options.environment,
-        "evaluation": options.evaluation,
+        "evaluation": evaluation_of(options),
         "seed": options.seed,
         "world": options.world,
         "tags": options.tag,
@@ -84,7 +85,8 @@ def _resume(options: Namespace) -> tuple[RunResult, Path]:
     """Go on with a run as it was planned; options that would plan another one are refused, not ignored."""
     from runner.running import resume
 
-    for name in ("trials", "environment", "seed", "world", "evaluation", "scenario", "cell", "only_failed", "tag"):
+    plan = ("trials", "environment", "seed", "world", "evaluation", "artifact", "collect")
+    for name in (*plan, "scenario", "cell", "only_failed", "tag"):
         if getattr(options, name) not in (None, []):
             written = name.replace("_", "-")
             raise RunnerError(f"--{written} cannot change a run that was begun; leave it out, or start a new run.")

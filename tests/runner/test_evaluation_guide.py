@@ -75,6 +75,17 @@ def test_the_plan_and_the_collected_paths_stand_in_the_json_of_the_trials(folder
     assert [(row["path"], row["status"]) for row in fix["collected"]] == [("/workspace/submission.patch", "collected")]
 
 
+def test_lists_of_the_command_line_replace_the_scenarios(folder: Path, result: RunResult) -> None:
+    asked = ["--scenario", "fix", "--artifact", "/workspace/x", "--collect", "true", "--evaluation", "none"]
+    argv = [sys.executable, "-m", "runner", "run", "grade", "--dry-run", "--json", *asked]
+    told = json.loads(subprocess.run(argv, cwd=folder, capture_output=True, check=True).stdout)["manifest"]
+    (plan,) = told["plans"]
+    assert (plan["mode"], plan["source"]) == ("none", "request")
+    assert plan["artifacts"] == [{"path": "/workspace/x", "exclude": []}]
+    assert plan["collect"] == [{"command": "true", "timeout": 60}]
+    assert told["cohort"] != result.manifest.cohort
+
+
 def test_the_tables_name_every_status_and_the_limits_that_hold() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     assert re.findall(r"^\| (\w+) \| .*graded", text, re.MULTILINE)[: len(STATUSES)] == list(STATUSES)

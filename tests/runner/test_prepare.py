@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner.blobs import BlobStore
+from runner.definition import Artifact, Collect
 from runner.errors import AgentMissing, BenchError, EnvironmentRefused
 from runner.manifest import Manifest
 from runner.plans import EvaluationRequest, path_fault
@@ -224,6 +225,16 @@ def test_request_goes_before_mark_before_bench(tmp_path: Path) -> None:
         assert plan["artifacts"] == [{"path": path, "exclude": []}]
     assert "has no parameter `evaluation`" in refused(tmp_path, evaluation="none")
     assert "evaluation='twice' is not one of" in refused(tmp_path, evaluation="twice")
+
+
+def test_lists_that_a_run_is_asked_for_part_it_from_others_and_can_be_asked_for_again(tmp_path: Path) -> None:
+    scenario = MARKED.format(mark='artifacts=["/workspace/a"]', more=", evaluation")
+    asked = EvaluationRequest(artifacts=(Artifact("/workspace/b", ["*.log"]),), collect=(Collect("true", timeout=5),))
+    plain, other = prepared(tmp_path, AGENTS, scenario), prepared(tmp_path, AGENTS, scenario, evaluation=asked)
+    assert plain.manifest.requested == {}
+    assert plain.manifest.cohort != other.manifest.cohort
+    assert Manifest.from_json(other.manifest.to_json()).cohort == other.manifest.cohort
+    assert EvaluationRequest.again(None, other.manifest.requested) == asked
 
 
 def test_a_policy_that_cannot_switch_is_refused(tmp_path: Path) -> None:
