@@ -58,14 +58,15 @@ def run(
 ) -> RunResult:
     """Prepare a bench and run its matrix. `on_prepared` sees the plan before anything runs; raising there stops it.
 
-    trials, environment, seed, evaluation, agents, select, tags, retain and world shape the plan as `prepare` tells. With
-    `fail_fast` the first trial that ends in an error lets no other one begin. `into` is the folder below `.bench`:
+    trials, environment, seed, evaluation, agents, select, tags, retain and world shape the plan as `prepare` tells.
+    With `fail_fast` the first trial that ends in an error lets no other one begin. `into` is the folder below `.bench`:
     a run under "tries" is not listed among the runs. `workers` is how many trials run at a time (default: one a core).
     """
     with closing(Standby()) as standby:
         prepared = prepare(
             folder, trials=trials, environment=environment, evaluation=evaluation, seed=seed, agents=agents,
-            select=select, tags=tags, retain=retain, world=world, standby=standby if executor is None and forks() else None,
+            select=select, tags=tags, retain=retain, world=world,
+            standby=standby if executor is None and forks() else None,
         )  # fmt: skip
         if on_prepared is not None:
             on_prepared(prepared)
