@@ -112,6 +112,13 @@ class Telling:
         for line in self._blobs.read(event["blob"]).decode("utf-8", "replace").splitlines():
             self.say(f"      {line}")
 
+    def _collected(self, event: Event) -> None:
+        for row in event["entries"]:
+            held = f", {row['files']:,} files, {row.get('size', 0):,} bytes" if row.get("files") else ""
+            why = f": {row['reason']}" if row.get("reason") else ""
+            bad = row["status"] in ("failed", "not_collected")
+            self.say(f"{row['status'].replace('_', ' ')} {row['path']}{held}{why}", "red" if bad else "")
+
     def _trial_retried(self, event: Event) -> None:
         self.say(f"once more, after {event.get('code')}", "yellow")
 
