@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,7 +95,7 @@ def prepare(
     cells = select.of_cells(cells)
     positions, scenarios = zip(*select.of_scenarios(scenarios), strict=True)
     chosen = choose(environment or bench.environment, bench.isolation, bench.network, bench.image)
-    worlds = choose_world(world, sealed.world, sealed.template, chosen.name)
+    worlds = choose_world(world, sealed.world, sealed.template, chosen.name, _code(bench, sealed))
     plans, numbers = _plans(
         bench, [firsts[position] for position in positions], chosen, EvaluationRequest.of(evaluation)
     )
@@ -186,6 +186,15 @@ def _plans(
         keys.append(canonical(plan))
     positions = list(plans)
     return tuple(plans.values()), [positions.index(key) for key in keys]
+
+
+def _code(bench: Bench, sealed: Sealed) -> Iterator[str]:
+    """Give what the bench runs on this machine, as text."""
+    yield bench.suite
+    yield from (spec.template for spec in bench.agents.values() if isinstance(spec, Command))
+    for name in sealed.files:
+        if name.endswith((".py", ".sh")):
+            yield (sealed.root / name).read_text(encoding="utf-8", errors="replace")
 
 
 def _limits(bench: Bench) -> dict[str, Any]:

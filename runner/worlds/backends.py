@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,14 +81,21 @@ class Choice:
         return OVERLAY if self.style else COPY
 
 
-def choose_world(wanted: str | None, source: Path | None, template: Tree | None, environment: str) -> Choice:
-    """Choose between copy and overlay by trying. An overlay that was asked for and cannot be had is refused."""
+def choose_world(
+    wanted: str | None, source: Path | None, template: Tree | None, environment: str, code: Iterable[str] = ()
+) -> Choice:
+    """Choose between copy and overlay by trying. An overlay that was asked for and cannot be had is refused.
+
+    `code` is what the bench runs on this machine: where it speaks of docker, whose service sees no trial's mounts,
+    worlds are copies unless overlays were asked for."""
     wanted = wanted or os.environ.get(VARIABLE) or AUTO
     if wanted not in WORLDS:
         raise EnvironmentRefused(f"There are no worlds of the kind {wanted!r}; choose {', '.join(WORLDS)}.")
     if wanted == COPY or source is None or template is None:
         return Choice()  # an empty world has nothing to lie over
     if wanted == AUTO and (template.files < PAYS_FROM or environment not in INSIDE):
+        return Choice()
+    if wanted == AUTO and environment == "local" and any("docker" in text.lower() for text in code):
         return Choice()
     style, flaw = _found(source, template, environment)
     if wanted == AUTO:

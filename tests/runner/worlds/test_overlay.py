@@ -7,7 +7,7 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -180,13 +180,19 @@ def test_what_nobody_touched_is_not_even_looked_at(start: Start, monkeypatch: py
 
 
 def ask(
-    wanted: str, template: Path, tree: Tree, environment: str = "local", said: str = "trusted ok", enough: int = 1
+    wanted: str,
+    template: Path,
+    tree: Tree,
+    environment: str = "local",
+    said: str = "trusted ok",
+    enough: int = 1,
+    code: Sequence[str] = (),
 ) -> Choice:
     """Choose as `prepare` does, on a machine whose kernel says so."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backends, "try_styles", lambda source: dict([said.split(" ", 1)]))
         patch.setattr(backends, "PAYS_FROM", enough)
-        return choose_world(wanted, template, tree, environment)
+        return choose_world(wanted, template, tree, environment, code)
 
 
 def test_auto_takes_an_overlay_only_where_it_pays_and_looks_the_same(template: Path, worlds: Path) -> None:
@@ -196,6 +202,10 @@ def test_auto_takes_an_overlay_only_where_it_pays_and_looks_the_same(template: P
     assert ask("auto", template, tree, said="user flat").name == "copy"
     assert ask("auto", template, tree, environment="container").name == "copy"
     assert ask("copy", template, tree).name == "copy"
+    suite = ["docker compose run --rm tests"]
+    assert ask("auto", template, tree, code=suite).name == "copy"
+    assert ask("auto", template, tree, code=suite, environment="sandbox").name == "overlay"
+    assert ask("overlay", template, tree, code=suite).name == "overlay"
     flat = ask("overlay", template, tree, said="user flat")
     assert flat.style == "user"
     assert "EXDEV" in flat.warning
