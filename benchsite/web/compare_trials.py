@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
+from benchsite.diffs.files import anchor
 from benchsite.diffs.options import Options
 from benchsite.diffs.pretty import is_json
 from benchsite.readings.address import to_address
@@ -19,15 +20,16 @@ from benchsite.readings.compare.grammar import Of
 from benchsite.readings.compare.nearest import MEANING, nearest_solved
 from benchsite.readings.compare.pair import Pair, paired, trials_of
 from benchsite.readings.compare.talk import talk
+from benchsite.readings.compare.three import threes
 from benchsite.readings.compare.trials import Both, Group, OnePath
 
-from . import diffparts, links
+from . import diffparts, links, threehtml
 from .access import found
 from .conditional import answer, private
 from .diffparts import ShownFile
 from .evidence import raw, whole_number
 
-TABS = {"changes": "Changes", "transcript": "Transcript"}
+TABS = {"changes": "Changes", "three": "Start | A | B", "transcript": "Transcript"}
 
 
 def page(request: HttpRequest, asked: tuple[Of, ...]) -> HttpResponseBase:
@@ -39,7 +41,18 @@ def page(request: HttpRequest, asked: tuple[Of, ...]) -> HttpResponseBase:
     pair = paired(trials)
     if request.GET.get("f"):
         return _file(request, pair)
-    return _transcript(request, pair) if request.GET.get("what") == "transcript" else _changes(request, pair)
+    make = {"transcript": _transcript, "three": _three}.get(request.GET.get("what", ""), _changes)
+    return make(request, pair)
+
+
+def _three(request: HttpRequest, pair: Pair) -> HttpResponse:
+    options = Options.read(request.GET)
+    made, more = threes(pair, options)
+    files = [(one, threehtml.tables(one.rows, anchor(one.touched.path))) for one in made]
+    sides = [(side.ulid, side.index) for side in (pair.a, pair.b)]
+    here = links.compare_trials(*sides, what="three")
+    contexts = [(words, f"{here}&context={key}", options.context == key) for key, words in (("3", "3"), ("all", "All"))]
+    return _tab(request, "three", readings.both(pair), files=files, more=more, contexts=contexts)
 
 
 def _transcript(request: HttpRequest, pair: Pair) -> HttpResponse:

@@ -71,7 +71,8 @@ def test_from_an_unsolved_trial_to_the_first_step_that_parts_it_from_a_solved_on
     page.get_by_role("link", name="Shown", exact=True).click()
     expect(page.locator(".talk-fold")).to_have_count(0)
 
-    pages = [compared, talk, f"{talk}&same=shown", f"{live_server.url}/compare/"]
+    three = talk.replace("what=transcript", "what=three")
+    pages = [compared, talk, three, f"{talk}&same=shown", f"{live_server.url}/compare/"]
     wide, narrow = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
     assert not walk(chromium, pages, viewport=wide)
     assert not walk(chromium, pages, viewport=narrow, color_scheme="dark")

@@ -241,3 +241,39 @@ def test_one_click_leads_from_matrix_strip_and_trial_page_to_what_a_solved_trial
     ticked = [box["value"] for box in form.select("input[name=of]")][:2]
     assert client.get(address(*ticked)).status_code == 200
     assert client.get(f"{here}versus?cell=0000000000").status_code == 404
+
+
+def three_rows(made) -> list[list[str]]:
+    return [[cell.get_text() for cell in row.select("td.t")] or [row.get_text()] for row in made.select(".three tr")]
+
+
+def test_start_and_both_ends_stand_in_three_columns_along_the_starts_lines(client, tmp_path):
+    start = [f"line {n}" for n in range(20)]
+    left = [*start[:2], "mine", *start[2:9], "A9", *start[10:18], "same"]
+    right = [*start[:9], "B9", "B9b", *start[10:12], *start[13:18], "same"]
+    worlds = [{"a.txt": "\n".join(lines).encode() + b"\n"} for lines in (start, left, right)]
+    a = take_in(tmp_path / "a", Story(before=worlds[0], after=worlds[1]), seed=1)
+    b = take_in(tmp_path / "b", Story(before=worlds[0], after=worlds[2]), seed=2)
+    made = soup(client.get(address(of(a), of(b), what="three", context="all")))
+    rows = three_rows(made)
+    assert [row[0] for row in rows if row[0]] == start
+    assert [row[1] for row in rows if row[1]] == left
+    assert [row[2] for row in rows if row[2]] == right
+    kinds = [(row["class"][0], [cell.get_text() for cell in row.select("td.t")]) for row in made.select(".three tr")]
+    told = [(kind, cells) for kind, cells in kinds if kind != "k-equal"]
+    assert told[0] == ("k-a", ["", "mine", ""])
+    assert ("k-differ", ["line 9", "A9", "B9"]) in told
+    assert ("k-differ", ["", "", "B9b"]) in told
+    assert ("k-b", ["line 12", "line 12", ""]) in told
+    assert ("k-alike", ["line 18", "same", "same"]) in told
+    folded = three_rows(soup(client.get(address(of(a), of(b), what="three"))))
+    assert len(folded) == len(rows)  # no stretch is long enough to be left out
+
+
+def test_what_has_no_three_texts_is_said(client, tmp_path):
+    before, left, right = ({"logo": b"\0\1" + end} for end in (b"", b"a", b"b"))
+    a = take_in(tmp_path / "a", Story(before=before, after=left), seed=1)
+    b = take_in(tmp_path / "b", Story(before=before, after=right), seed=2)
+    assert "Not all three sides are text" in text(client.get(address(of(a), of(b), what="three")))
+    same = take_in(tmp_path / "c", Story(before=before, after=left), seed=3)
+    assert "No file was changed by both in different ways" in text(client.get(address(of(a), of(same), what="three")))
