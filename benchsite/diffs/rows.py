@@ -81,13 +81,13 @@ class Pages:
     def texts(self) -> list[str]:
         return [self.text(n) for n in range(len(self.raw))]
 
-    def cell(self, index: int, found: tuple[Extent, ...] = (), limit: int = CUT_LINE) -> Cell:
+    def cell(self, index: int, found: tuple[Extent, ...] = (), limit: int = CUT_LINE, *, coloured: bool = True) -> Cell:
         text = self.text(index)
         return Cell(
             number=index + 1,
             text=text[:limit],
             marks=found,
-            colours=self.colours.line(index) if self.colours else (),
+            colours=self.colours.line(index) if self.colours and coloured else (),
             crlf=self.crlf(index),
             unended=not self.ended(index),
             cut=len(text) if len(text) > limit else 0,
@@ -111,7 +111,7 @@ def between(old: Pages, new: Pages, fold: Fold, first: int = 0, last: int | None
     if first:
         yield Fold(fold.old, fold.new, first)
     for n in range(first, last):
-        yield Row("equal", old.cell(fold.old - 1 + n), new.cell(fold.new - 1 + n))
+        yield _same(old, new, fold.old - 1 + n, fold.new - 1 + n)
     if last < fold.count:
         yield Fold(fold.old + last, fold.new + last, fold.count - last)
 
@@ -168,11 +168,16 @@ def _equal(code: Opcode, old: Pages, new: Pages, shown: tuple[int, int]) -> Iter
     head, tail = shown
     length = code.a1 - code.a0
     for n in range(head):
-        yield Row("equal", old.cell(code.a0 + n), new.cell(code.b0 + n))
+        yield _same(old, new, code.a0 + n, code.b0 + n)
     if head + tail < length:
         yield Fold(code.a0 + head + 1, code.b0 + head + 1, length - head - tail)
     for n in range(length - tail, length):
-        yield Row("equal", old.cell(code.a0 + n), new.cell(code.b0 + n))
+        yield _same(old, new, code.a0 + n, code.b0 + n)
+
+
+def _same(old: Pages, new: Pages, a: int, b: int) -> Row:
+    """Of two equal lines the new one's colours stand for both: the old file need not be read so far for them."""
+    return Row("equal", old.cell(a, coloured=old.text(a) != new.text(b)), new.cell(b))
 
 
 def _changed(code: Opcode, old: Pages, new: Pages) -> Iterator[Row]:
