@@ -39,7 +39,7 @@ def run_report(run: Run, asked: Question, address: str = "", now: Clock = timezo
 def comparison_report(page: NumbersPage, address: str = "", now: Clock = timezone.now) -> str:
     """Give a comparison's report: all its cases that the address chose, not one page of them."""
     title = f"{' against '.join(column.side.title for column in page.columns)}, {page.bench}"
-    rows = [{"line": line, "squares": [(square, "") for square in line.squares]} for line in page.chosen]
+    rows = [{"line": line, "squares": [(square, "", "") for square in line.squares]} for line in page.chosen]
     columns = [{"it": column} for column in page.columns]
     return _report(
         "report/compare.html", {"page": page, "title": title, "rows": rows, "columns": columns}, address, now

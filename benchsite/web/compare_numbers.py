@@ -10,8 +10,9 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from benchsite.readings.compare import behind
 from benchsite.readings.compare.asked import SHOWS, SORTS, Asked
-from benchsite.readings.compare.grammar import CompareRefused, Of, read
+from benchsite.readings.compare.grammar import MOST, CompareRefused, Of, read
 from benchsite.readings.compare.numbers import NumbersPage, compare_sides
 from benchsite.readings.compare.others import others
 from benchsite.readings.compare.sheets import SHEETS
@@ -85,6 +86,8 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         {
             "it": column,
             "href": _side_url(column.side),
+            "planned": _listed(behind.planned(made, place)),
+            "observed": _listed(behind.observed(made, place)),
             "baseline": turned(place) if place else "",
             "without": asked.query([*of[:place], *of[place + 1 :]], first=1) if len(of) > 2 else "",
         }
@@ -102,7 +105,6 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         "next": asked.query(of, first=made.next) if made.next else "",
         "hidden": [*(("of", str(one)) for one in of), *asked.pairs(want=0.0, first=1)],
         "query": asked.query(of, first=1),
-        "add": f"?of={of[0]}",
     }
 
 
@@ -116,9 +118,14 @@ def _rows(made: NumbersPage) -> list[dict[str, Any]]:
         squares = []
         for place, square in enumerate(line.squares):
             pair = flips.get((line.slug, line.case, place))
-            squares.append((square, links.compare_trials(*pair) if pair else ""))
+            trials = _listed(behind.of_case(made, place, line))
+            squares.append((square, links.compare_trials(*pair) if pair else "", trials))
         rows.append({"line": line, "href": _scenario_url(made, line.slug), "squares": squares})
     return rows
+
+
+def _listed(found: behind.Listed | None) -> str:
+    return links.trials(found[0], **found[1]) if found else ""
 
 
 def _scenario_url(made: NumbersPage, slug: str) -> str:
@@ -138,4 +145,4 @@ def _side_url(side: Side) -> str:
 def _choice(request: HttpRequest, side: Side) -> dict[str, Any]:
     offered = [(one, Asked().query([side.of, one.of])) for one in others(request.user, side)]
     crumbs = links.crumbs_of_bench(side.run.bench, ("Compare", None))
-    return {"side": side, "href": _side_url(side), "offered": offered, "crumbs": crumbs}
+    return {"side": side, "href": _side_url(side), "offered": offered, "crumbs": crumbs, "most": MOST - 1}

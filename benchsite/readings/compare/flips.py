@@ -60,6 +60,9 @@ class Flips:
         return (self._members(0, one), one.case), (self._members(place, two), two.case)
 
     def _pieces(self, side: int, line: Line) -> list[Piece]:
+        return [piece for piece in self.of_case(side, line) if piece.counted.n]
+
+    def of_case(self, side: int, line: Line) -> list[Piece]:
         return self._by_case[side].get((line.slug, line.case), [])
 
     @cached_property
@@ -67,8 +70,7 @@ class Flips:
         made: list[dict[tuple[str, str], list[Piece]]] = [{} for _ in self.found.pieces]
         for cases, pieces in zip(made, self.found.pieces, strict=True):
             for piece in pieces:
-                if piece.counted.n:
-                    cases.setdefault(piece.key, []).append(piece)
+                cases.setdefault(piece.key, []).append(piece)
         return made
 
     def _members(self, side: int, piece: Piece) -> list[Member]:

@@ -115,6 +115,17 @@ def test_cases_that_differ_link_to_two_trials_that_show_it(two: tuple[Run, Run],
     assert client.get(links[0]).status_code == 200
 
 
+def test_numbers_equal_the_lists_they_link_to(two: tuple[Run, Run], page: Page, client: Client) -> None:
+    cells = cells_of(two[0], "careful", "hasty")
+    failing = of(*cells, show="all", policy="errors-fail/1")
+    for asked in (runs_of(two, show="all"), failing, of(*cells, measure="score")):
+        found = page("/compare/", **asked).select("td a[href*='/trials']")
+        assert len(found) > 10
+        for link in [*found[:4], *found[4::5]]:
+            listed = re.search(r"<h1>([\d,]+) trials?</h1>", client.get(str(link["href"])).content.decode())
+            assert listed and listed[1] == link.get_text(), link
+
+
 def test_the_policy_in_the_address_changes_the_difference(two: tuple[Run, Run], client: Client) -> None:
     named = [f"run:{run.ulid}" for run in two]
     scored, failing = (sheet(client, "sides", of(*named, policy=p)) for p in ("scored/1", "errors-fail/1"))
