@@ -15,27 +15,27 @@ import _ctypes  # and the public one costs 6 ms
 import _signal as signal  # type: ignore[import-not-found]  # the public module builds enums for 4 ms
 import _socket as socket  # so does this one
 import marshal
-import os
 import select
-import struct
 import sys
 import time
 
 MYPY = False  # checkers take it for true: what stands below it costs nothing at run time
 if MYPY:
+    import os
+    import struct
     from collections.abc import Iterable
+else:
+    import _struct as struct
+    import posix as os
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
-ANSWER = struct.Struct("<Iii")
-EXITED, SIGNALLED = 0, 1
+ANSWER, EXITED, SIGNALLED = struct.Struct("<Iii"), 0, 1
 MANY, IDLE = "many", b"idle"
 DEFAULTS = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
 RECEIVING = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
 KILLING = 10.0
 """Seconds after which a process that does not die (waiting for a dead disk) is given up."""
-
-Process = tuple[int, int]
-"""A pid and its start time: together they name one process, a pid alone may be used again."""
+Process = tuple[int, int]  # a pid and its start time: together they name one process, a pid may be used again
 
 _prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]
 
@@ -47,7 +47,7 @@ def prctl(option: int, value: int) -> bool:
 def descendants(root: int, spared: Iterable[Process] = ()) -> list[Process]:
     """Every live process below `root`, whatever sessions they made; `spared` ones are left out with all below them."""
     below: dict[int, list[Process]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208  no pathlib here: it would be imported for each trial
+    for name in os.listdir("/proc"):
         if name.isdigit():
             parent, process, alive = _stat(name)
             if alive:
@@ -171,9 +171,7 @@ class Server:
     def obey(self) -> bool:
         """Read one order; False when the other side is gone."""
         try:
-            head, ancillary, _, _ = self.socket.recvmsg(
-                4, socket.CMSG_SPACE(12), socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
-            )
+            head, ancillary, _, _ = self.socket.recvmsg(4, socket.CMSG_SPACE(12), RECEIVING)
         except OSError:
             return False
         if len(head) < 4:
@@ -287,7 +285,7 @@ def _look_up(program: str, path: str) -> str:
     """Find a program in the PATH that it will have."""
     for folder in path.split(":"):
         candidate = f"{folder or '.'}/{program}"
-        if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):  # noqa: PTH112
+        if os.access(candidate, os.X_OK) and os.stat(candidate).st_mode & 0o170000 != 0o040000:
             return candidate
     raise FileNotFoundError(2, "not found on PATH", program)
 
@@ -347,4 +345,6 @@ def _begin(descriptor: int) -> Server:
 
 
 if __name__ == "__main__":
+    if sys.argv[0].startswith("/proc/self/fd/"):  # where this very code stood
+        os.close(int(sys.argv[0][14:]))
     (keep_for_many if MANY in sys.argv else keep)(int(sys.argv[1]))

@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 
 from . import keeper
-from .processes import LentKeeper, keeper_command, kill_tree, lent
+from .processes import LentKeeper, keeper_command, keeper_script, kill_tree, lent
 
 PATIENCE = 1.0
 """Seconds for a keeper to say that it is free again: its trial has waited for that already."""
@@ -31,8 +31,9 @@ class Pooled:
             null = subprocess.DEVNULL
             argv = [*keeper_command(theirs.fileno()), keeper.MANY]
             process = subprocess.Popen(
-                argv, stdin=null, stdout=null, stderr=null, pass_fds=[theirs.fileno()], env={}, start_new_session=True
-            )
+                argv, stdin=null, stdout=null, stderr=null, pass_fds=[theirs.fileno(), keeper_script()],
+                env={}, start_new_session=True,
+            )  # fmt: skip
         ours.settimeout(PATIENCE)
         return cls(keeper.process_of(process.pid), ours)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import fcntl
 import functools
 import gc
 import importlib.util
@@ -84,7 +85,7 @@ class Keeper:
         given: Sequence[int] = (),
     ) -> Keeper:
         """Start a keeper by a command line, in a sandbox for instance; `theirs` and `given` stay open in it."""
-        null, given = subprocess.DEVNULL, [*given, theirs.fileno()]
+        null, given = subprocess.DEVNULL, [*given, theirs.fileno(), keeper_script()]
         process = subprocess.Popen(
             argv, stdin=null, stdout=null, stderr=stderr, pass_fds=given, env={}, start_new_session=True
         )
@@ -239,20 +240,18 @@ lent: list[Keeper] = []
 def keeper_command(descriptor: int) -> list[str]:
     """Start the keeper as a script. -I -S: no site, nothing from the environment; it is up in half the time."""
     python: str = getattr(sys, "_base_executable", "") or sys.executable
-    return [python, "-I", "-S", _keeper_script(), str(descriptor)]
+    return [python, "-I", "-S", f"/proc/self/fd/{keeper_script()}", str(descriptor)]
 
 
 @functools.lru_cache(maxsize=1)
-def _keeper_script() -> str:
-    """The compiled keeper where it belongs to the source as it is: a script is compiled anew each time it is run."""
-    source = keeper.__file__
-    try:
-        compiled = importlib.util.cache_from_source(source)
-        head, status = Path(compiled).read_bytes()[:16], Path(source).stat()
-    except (OSError, NotImplementedError):
-        return source
-    fresh = struct.pack("<4sIII", importlib.util.MAGIC_NUMBER, 0, int(status.st_mtime), status.st_size & 0xFFFFFFFF)
-    return compiled if head == fresh else source
+def keeper_script() -> int:
+    """The compiled keeper as a file in memory, made once: a script is compiled anew each time it is run, and a cached
+    one is not there where nothing may be written. It is left open for what a server forks."""
+    code = compile(Path(keeper.__file__).read_bytes(), keeper.__file__, "exec", dont_inherit=True, optimize=2)
+    file = os.memfd_create("keeper", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.write(file, importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code))
+    fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+    return file
 
 
 def _turn_into_keeper(descriptor: int) -> NoReturn:

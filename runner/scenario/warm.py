@@ -25,6 +25,7 @@ from runner.manifest import Manifest
 from runner.matrix import agent_of, real_axes
 from runner.pins import check_version
 from runner.prepare import with_agents
+from runner.processes import keeper_script
 from runner.recorded import Recorded
 from runner.redaction import Redactor, pairs_of_cell
 from runner.sealing import Sealed, open_sealed
@@ -151,6 +152,7 @@ def _find_out_early(bench: Bench) -> None:
         times_can_be_trusted(root)
     with contextlib.suppress(RunnerError):
         suite_argv(bench.suite, sys.executable)
+    keeper_script()
 
 
 def _as_run(bench: Bench, manifest: Manifest) -> Bench:
