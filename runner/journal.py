@@ -32,7 +32,7 @@ EVENT_TYPES: dict[str, tuple[str, ...]] = {
     "phase": ("trial", "attempt", "phase", "seconds"),
     "request": (
         "trial", "attempt", "number", "prompt", "text", "exit_code", "timed_out",
-        "seconds", "usage", "transcript", "output", "changes", "delta", "session", "replayed",
+        "seconds", "usage", "transcript", "output", "changes", "delta", "ignored", "session", "replayed",
     ),
     "judge": ("trial", "attempt", "number", "model", "prompt", "text", "seconds", "usage", "cut"),
     "observe": ("trial", "attempt", "measure", "value", "valid", "reason"),

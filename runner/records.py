@@ -57,8 +57,9 @@ class Observation:
 class Request:
     """One `agent.request`: digests of prompt, reply text, normalised transcript, raw output and change records.
 
-    `changes` holds all that the agent changed so far, `delta` what this request alone did. `replayed`: the run only
-    graded again what was recorded, so its usage was spent in another run.
+    `changes` holds all that the agent changed so far, `delta` what this request alone did. `ignored` names what it
+    touched of that which the capture leaves aside. `replayed`: the run only graded again what was recorded, so its
+    usage was spent in another run.
     """
 
     number: int
@@ -72,6 +73,7 @@ class Request:
     output: str | None = None
     changes: str | None = None
     delta: str | None = None
+    ignored: tuple[str, ...] = ()
     replayed: bool = False
 
     def records(self) -> set[str]:

@@ -183,6 +183,7 @@ def _request(attempt: Fields, event: Event) -> None:
         output=event.get("output"),
         changes=event.get("changes"),
         delta=event.get("delta"),
+        ignored=tuple(str(name) for name in event.get("ignored") or ()),
         replayed=bool(event.get("replayed")),
     )
     if not request.replayed:

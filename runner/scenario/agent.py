@@ -157,6 +157,7 @@ class AgentHandle:
             output=store_output(blobs, stdout, trial.redactor),
             changes=frozen.changes,
             delta=frozen.delta,
+            ignored=list(frozen.ignored),
             session=reading.session,
         )
         if stderr.exists() and stderr.stat().st_size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.digests import sha256
@@ -12,6 +13,7 @@ from runner.faults import SUBJECT_FLAGS
 from runner.records import Request
 from runner.transcript import Step, read_steps
 from runner.worlds.applying import apply, finder, sources_of
+from runner.worlds.aside import bring_back
 from runner.worlds.changes import ChangeSet
 
 from .agent import AgentHandle, Reply
@@ -80,9 +82,24 @@ class RecordedAgent(AgentHandle):
                 CODE, f"The end state cannot be rebuilt, and its workspace was not kept: {_listed(lost)}"
             )
         apply(self._stage.place.world, delta, sources)
+        self._bring_back(row)
         assert row.changes is not None
         assert row.delta is not None
         self._stage.adopt(whole, Frozen(row.changes, row.delta))
+
+    def _bring_back(self, row: Request) -> None:
+        """What the capture ignores is in no record. A kept world has it, as it was when the trial was over."""
+        kept, requests = self._work.kept, self._work.attempt.requests
+        if kept is not None and row.number < len(requests):
+            return  # with the last one
+        names = row.ignored if kept is None else [name for asked in requests for name in asked.ignored]
+        lost = [name for name in dict.fromkeys(names) if not (kept and self._brought(name, kept))]
+        if lost:
+            sentence = f"The agent touched what the capture leaves aside, which is not put back: {_listed(lost)}"
+            self._trial.issue("warning", CODE, sentence)
+
+    def _brought(self, name: str, kept: Path) -> bool:
+        return "/" not in name and bring_back(name, kept, self._stage.place.world)
 
     def _changes(self, digest: str | None) -> ChangeSet:
         if digest is None:
@@ -100,7 +117,8 @@ class RecordedAgent(AgentHandle):
         self._trial.emit(
             "request", number=row.number, prompt=row.prompt, text=row.text, exit_code=row.exit_code,
             timed_out=row.timed_out, seconds=row.seconds, usage=row.usage.to_json(), transcript=row.transcript,
-            output=row.output, changes=row.changes, delta=row.delta, session=None, replayed=True,
+            output=row.output, changes=row.changes, delta=row.delta, ignored=list(row.ignored), session=None,
+            replayed=True,
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runner.environments.base import WORKSPACE, Session
 from runner.errors import RunnerError
 from runner.reaching import Roots
+from runner.worlds.aside import Times, left_aside, touched
 from runner.worlds.baseline import Baseline
 from runner.worlds.capture import ChangeSet, capture, capture_and_advance
 from runner.worlds.changes import Side
@@ -30,6 +31,8 @@ class Frozen:
 
     changes: str
     delta: str
+    ignored: tuple[str, ...] = ()
+    """What the request touched of that which the capture leaves aside."""
 
 
 class Stage:
@@ -42,6 +45,7 @@ class Stage:
         self._earlier: ChangeSet | None = None
         self._left: Baseline | None = None
         self._touched = False
+        self._aside: Times = {}
         self._suites = 0
         self._closed = ""
 
@@ -65,6 +69,7 @@ class Stage:
         elif self._left is not None:
             self._base = self._left
         self._earlier, self._touched = self._record, False
+        self._aside = left_aside(self.place.world, self.trial.setting.rules)
 
     def freeze(self) -> Frozen:
         """Take the record of what the agent has done, before anything of ours touches the world."""
@@ -74,7 +79,7 @@ class Stage:
         self._record = new if self._earlier is None else compose(self._earlier, new, setting.blobs)
         digest = delta if self._earlier is None else self._record.store(setting.blobs)
         self.trial.emit("changes", stage="agent", blob=digest, counts=self._record.counts())
-        return Frozen(digest, delta)
+        return Frozen(digest, delta, touched(self._aside, left_aside(self.place.world, setting.rules)))
 
     def adopt(self, record: ChangeSet, frozen: Frozen) -> None:
         """Take a record that was frozen in an earlier run for this trial's own: its changes have just been put back."""

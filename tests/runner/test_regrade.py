@@ -250,6 +250,33 @@ def test_a_large_file_comes_from_the_kept_world_and_another_world_is_named(tmp_p
     assert states["odd"][1] == "The world is not the one that the agent worked in; these differ: id.txt."
 
 
+@pytest.mark.parametrize("retain", ["always", "never"])
+def test_what_the_capture_ignores_comes_from_the_kept_world_or_is_warned_of(tmp_path: Path, retain: str) -> None:
+    scenario = """
+        def bench_one(workspace, agent):
+            agent.request("install")
+            observe("resolved", workspace.exists("node_modules/lib.js"))
+            observe("count", 1)
+    """
+    folder = write_bench(
+        tmp_path / "bench",
+        {"one": scenario},
+        declare=f'workspace=Workspace(retain="{retain}")',
+        agents='{"npm": Scripted([write("node_modules/lib.js", "x"), write("__pycache__/a.pyc", "x")])}',
+        world={".venv/old.txt": "untouched"},
+    )
+    before = run(folder, workers=1)
+    assert [one.ignored for one in before.trials[0].attempts[0].requests] == [("node_modules",)]
+    edit(folder, "tests/bench_one.py", 'observe("count", 1)', 'observe("count", 2)')
+    (after,) = regrade(folder / ".bench" / "runs" / before.manifest.run, workers=1).trials
+    assert after.final is not None
+    told = [issue.sentence for issue in after.final.issues]
+    assert after.state == "scored"
+    assert after.final.observations["resolved"].value is (retain == "always")
+    lost = "The agent touched what the capture leaves aside, which is not put back: node_modules."
+    assert told == ([] if retain == "always" else [lost])
+
+
 @pytest.mark.sandbox
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)")
 def test_what_was_collected_is_collected_again_for_a_fresh_evaluation(tmp_path: Path) -> None:
