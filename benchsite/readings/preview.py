@@ -17,6 +17,8 @@ from benchsite.diffs.rows import Cell, Pages
 from .shelf import Shelf
 
 VIEW_BYTES = 1_000_000
+COLOURED = 5_000
+"""Lines of a file that are coloured where it is shown whole: a quarter of a second, once."""
 Kind = Literal["text", "terminal", "image", "hex", "empty", "none"]
 
 
@@ -80,7 +82,9 @@ def _text(pages: Pages, digest: str, name: str, said: list[Fact], cache: Cache) 
     if len(texts) > CLICK_ROWS:
         said = [*said, Fact("warn", f"Only the first {CLICK_ROWS:,} of {len(texts):,} lines are shown.")]
     shown = Pages(pages.source, pages.raw, pages.unended, colours)
-    cells = tuple(shown.cell(n) for n in range(min(len(texts), CLICK_ROWS)))
+    if colours is not None and len(texts) > COLOURED:
+        said = [*said, Fact("info", f"Only the first {COLOURED:,} lines are coloured.")]
+    cells = tuple(shown.cell(n, coloured=n < COLOURED) for n in range(min(len(texts), CLICK_ROWS)))
     if colours is not None:
         colours.keep()
     return Preview(

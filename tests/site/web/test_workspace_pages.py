@@ -48,6 +48,15 @@ def test_a_file_is_shown_with_colours_and_line_links(client, tmp_path):
     assert made.select_one('.ws-tree a[aria-current="page"]').get_text(strip=True).startswith("a.py")
 
 
+def test_a_very_long_file_is_coloured_at_its_head_and_says_so(client, tmp_path):
+    data = b"x = 1\n" * 5_100
+    run = take_in(tmp_path, Story(before={"a.py": data}, after={"a.py": data}, kept=True))
+    response = client.get(trial_url(run, f"workspace/?f={to_address('a.py')}"))
+    assert "Only the first 5,000 lines are coloured." in text(response)
+    rows = soup(response).select(".code tr")
+    assert [bool(rows[n].select("span")) for n in (4_999, 5_000)] == [True, False]
+
+
 def test_a_link_is_shown_as_what_it_is_and_never_followed(client, tmp_path):
     run = take_in(tmp_path, Story(after={"a": b"1\n"}, links={"out": "/etc/passwd"}, kept=True))
     assert "/etc/passwd" in text(client.get(at(run, "out")))
