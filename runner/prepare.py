@@ -85,7 +85,9 @@ def prepare(
     sealed = seal(bench)
     store = dot_bench(bench.root)
     write_stubs(store, measures, axes)
-    ids = check_sources(sealed.root, measures, [axis.name for axis in axes], shown_root=bench.root)
+    ids = check_sources(
+        sealed.root, measures, [axis.name for axis in axes], shown_root=bench.root, judged=bool(bench.judge)
+    )
     collected = collect(sealed.root, bench.tests, bench.root, standby)
     if not collected.cases:
         raise BenchError(f"No scenario found: no file of {bench.tests!r} holds a bench_* function.", file=bench.root)
@@ -110,7 +112,7 @@ def prepare(
         *ids,
         *surroundings.warnings(plans),
     ]
-    warnings += try_suite(bench, sealed, chosen) if probe else ()
+    warnings += try_suite(bench, sealed, chosen, plans[0]) if probe else ()
     rows = planning.rows(cells, scenarios, numbers, bench.trials, select)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     manifest = Manifest(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from .worlds.suite import SuiteRun
 
 
-def try_suite(bench: Bench, sealed: Sealed, environment: Environment) -> list[str]:
-    """Refuse a suite that cannot start; give a warning for one that does not end."""
+def try_suite(
+    bench: Bench, sealed: Sealed, environment: Environment, plan: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Refuse a suite that cannot start; give a warning for one that does not end. `plan` is that of a scenario, which
+    may name the image."""
     from .worlds.copying import copy_world
     from .worlds.places import drop_place, make_place
 
@@ -32,7 +36,7 @@ def try_suite(bench: Bench, sealed: Sealed, environment: Environment) -> list[st
     try:
         copy_world(sealed.world, place.world)
         run_setup(bench, place.world)
-        done = _run(bench, environment, place)
+        done = _run(bench, environment, place, plan or settings(bench, None))
         if not done.could_start:
             raise BenchError(
                 f"The suite {bench.suite!r} cannot start on the untouched world: {_tail(done.output)}", file=bench.file
@@ -53,12 +57,11 @@ def run_setup(bench: Bench, world: Path) -> None:
         raise fault_of(error, bench.file) from error
 
 
-def _run(bench: Bench, environment: Environment, place: Place) -> SuiteRun:
+def _run(bench: Bench, environment: Environment, place: Place, plan: Mapping[str, Any]) -> SuiteRun:
     from .agents.base import interpreter
     from .environments.base import Needs
     from .worlds.suite import run_suite
 
-    plan = settings(bench, None)
     needs = needs_of(Needs(programs=interpreter()), plan, "evaluation")
     session = environment.open(place, needs)
     try:

@@ -22,6 +22,7 @@ from tests.runner.scenario.benches import by_cell, write_bench
 
 UNUSABLE = sandbox.unusable()
 SCENARIO = """
+    {mark}
     def bench_one(workspace, agent):
         agent.request("go", timeout=20)
         observe("resolved", workspace.tests.passed())
@@ -52,7 +53,7 @@ class Hunt:
     left: str
 
 
-def _hunt(folder: Path, kind: str, declare: str, agents: list[str], port: int, monkeypatch: pytest.MonkeyPatch) -> Hunt:
+def _hunt(folder: Path, kind: str, declare: str, agents: list[str], mark: str, port: int) -> Hunt:
     home, left = folder / "home", f"left-by-{folder.name}-{kind}"
     home.mkdir(parents=True)
     (home / "canary.txt").write_text("CANARY-HOME")
@@ -64,14 +65,13 @@ def _hunt(folder: Path, kind: str, declare: str, agents: list[str], port: int, m
         "skipped": [sys.prefix, sys.base_prefix, str(Path(__file__).parents[3])],
     }  # fmt: skip
     write_bench(
-        root, {"one": SCENARIO}, agents=AGENTS,
+        root, {"one": SCENARIO.format(mark=mark)}, agents=AGENTS,
         declare=f'matrix={{"agent": {agents}}}, environment="{kind}", timeouts=Timeouts(trial=120), {declare}',
         world={**WORLD, "aims.json": json.dumps(aims)},
     )  # fmt: skip
     for place, text in ((root / "fixtures", "FIXTURE"), (root / ".bench", "JOURNAL"), (other, "WORLD")):
         place.mkdir(parents=True, exist_ok=True)
         (place / "canary.txt").write_text(f"CANARY-{text}")
-    monkeypatch.setenv("CANARY", "CANARY-ENVIRONMENT")
     result = run(root, workers=2)
     ended = by_cell(result)
     artifact = next(one for one in ended["hunter"].artifacts if one.name == "found")
@@ -105,9 +105,10 @@ def service() -> Iterator[int]:
 @pytest.fixture
 def hunts(tmp_path: Path, service: int, monkeypatch: pytest.MonkeyPatch) -> object:
     monkeypatch.setenv("BENCHSITE_WORLDS", str(tmp_path / "worlds"))
+    monkeypatch.setenv("CANARY", "CANARY-ENVIRONMENT")
 
-    def hunt(kind: str, declare: str = "", agents: list[str] | None = None) -> Hunt:
-        return _hunt(tmp_path / kind, kind, declare, agents or ["hunter"], service, monkeypatch)
+    def hunt(kind: str, declare: str = "", agents: list[str] | None = None, mark: str = "") -> Hunt:
+        return _hunt(tmp_path / kind, kind, declare, agents or ["hunter"], mark, service)
 
     return hunt
 
@@ -147,7 +148,7 @@ def test_limits_end_what_breaks_them_and_the_trial_is_graded(hunts: object) -> N
 
 
 def test_in_a_container_it_finds_nothing_and_harms_nothing(hunts: object, containers: None) -> None:
-    hunt = hunts("container", f'image="{NAME}", {HELD}', ["hunter", "bomber"])  # type: ignore[operator]
+    hunt = hunts("container", HELD, ["hunter", "bomber"], f'@pytest.mark.environment(image="{NAME}")')  # type: ignore[operator]
     assert hunt.found == {}
     assert hunt.result.manifest.isolation == "container"
     assert hunt.result.manifest.harness["environment"].startswith("container podman ")
