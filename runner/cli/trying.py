@@ -15,7 +15,7 @@ from runner.transcript import read_steps
 
 from .run import CANCELLED, exit_code, outcome
 from .stopping import stopping
-from .terminal import console, print_json, seconds, text
+from .terminal import console, plural, print_json, seconds, text
 from .transcript import SHORT, STYLES, step_lines
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Telling:
 
     def _collected(self, event: Event) -> None:
         for row in event["entries"]:
-            held = f", {row['files']:,} files, {row.get('size', 0):,} bytes" if row.get("files") else ""
+            held = f", {plural(row['files'], 'file')}, {row.get('size', 0):,} bytes" if row.get("files") else ""
             why = f": {row['reason']}" if row.get("reason") else ""
             bad = row["status"] in ("failed", "not_collected")
             self.say(f"{row['status'].replace('_', ' ')} {row['path']}{held}{why}", "red" if bad else "")
