@@ -33,10 +33,13 @@ class Square(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
+    """`k` of `n` over all its squares, where these follow the counting policy."""
+
     slug: str
     name: str
     squares: tuple[Square | None, ...]
-    counts: Counts
+    k: int
+    n: int
     value: float | None
     spread: float | None
     cases: int = 1
@@ -226,10 +229,12 @@ def _row(pk: int, slug: str, name: str, made: Squares) -> Row:
     mine = [made.grid.get((pk, cell.id), _NO_SLOTS) for cell in made.cells]
     squares = tuple(square(slots, made.policy, made.values) if slots else None for slots in mine)
     seen = [one.value for one in squares if one and one.value is not None]
-    counts = total(slot for slots in mine for slot in slots)
     spread = max(seen) - min(seen) if len(seen) > 1 else None
-    value = counts.rate(made.policy) if made.values is None else (sum(seen) / len(seen) if seen else None)
-    return Row(slug, name, squares, counts, value, spread, max(map(len, mine), default=0))
+    cases = max(map(len, mine), default=0)
+    if made.values is not None:
+        return Row(slug, name, squares, 0, 0, sum(seen) / len(seen) if seen else None, spread, cases)
+    k, n = sum(int(one.k or 0) for one in squares if one), sum(one.n for one in squares if one)
+    return Row(slug, name, squares, k, n, k / n if n else None, spread, cases)
 
 
 _NO_SLOTS: list[Slot] = []

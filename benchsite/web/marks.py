@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
@@ -36,12 +37,14 @@ def _tone(status: str) -> str:
     return f" tone-{status}" if status in TONES else ""
 
 
+@lru_cache(maxsize=64)
 def shape(status: str) -> SafeString:
     """The mark alone, for where the word stands beside it or in a title."""
     inner = mark_safe(SHAPES.get(status, SHAPES["not_run"]))
     return format_html('<svg class="mark{}" viewBox="0 0 12 12" aria-hidden="true">{}</svg>', _tone(status), inner)
 
 
+@lru_cache(maxsize=64)
 def chip(status: str) -> SafeString:
     word = STATE_WORDS.get(status, status)
     return format_html('<span class="chip{}">{}{}</span>', _tone(status), shape(status), word)

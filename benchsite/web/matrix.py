@@ -13,6 +13,7 @@ from benchsite.readings.counts import DEFAULT_POLICY, Counts
 from benchsite.readings.matrix import Matrix, Row, Square, Unfolded
 from benchsite.readings.question import Question
 from benchsite.readings.words import STATE_WORDS, bounds, count, fixed, percent
+from runner.statistics import rate_interval
 
 STEPS = 7
 HATCHED = "g0"
@@ -125,7 +126,7 @@ def _row(
         row.name,
         name,
         SafeString(squares),
-        margin(row, matrix, policy),
+        margin(row, matrix),
     )
 
 
@@ -167,9 +168,9 @@ def told(square: Square) -> str:
     return ", ".join(said)
 
 
-def margin(row: Row, matrix: Matrix, policy: str) -> SafeString:
+def margin(row: Row, matrix: Matrix) -> SafeString:
     if matrix.by_policy:
-        return rate_text(row.counts, policy)
+        return rate_of(row.k, row.n)
     if matrix.measure.rate:
         return format_html('<span class="rate">{}</span>', percent(row.value))
     share = matrix.measure.type == "category"
@@ -177,10 +178,14 @@ def margin(row: Row, matrix: Matrix, policy: str) -> SafeString:
 
 
 def rate_text(counts: Counts, policy: str) -> SafeString:
-    interval = counts.interval(policy)
+    return rate_of(counts.k, counts.n(policy))
+
+
+def rate_of(k: int, n: int) -> SafeString:
+    interval = rate_interval(k, n)
     shown = bounds(*interval) if interval else ""
     return format_html(
-        '<span class="rate">{}</span> <span class="interval">{}</span>', percent(counts.rate(policy)), shown
+        '<span class="rate">{}</span> <span class="interval">{}</span>', percent(k / n if n else None), shown
     )
 
 

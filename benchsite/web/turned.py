@@ -48,7 +48,6 @@ def _cell_margin(matrix: Matrix, place: int, asked: Question) -> SafeString:
 
 
 def foot(matrix: Matrix, asked: Question) -> SafeString:
-    policy = asked.policy
-    cells = format_html_join("", '<td class="sum">{}</td>', ((margin(row, matrix, policy),) for row in matrix.rows))
-    total = rate_text(matrix.all, policy) if matrix.by_policy else ""
+    cells = format_html_join("", '<td class="sum">{}</td>', ((margin(row, matrix),) for row in matrix.rows))
+    total = rate_text(matrix.all, asked.policy) if matrix.by_policy else ""
     return format_html('<tr><th scope="row">All cells</th>{}<td class="margin">{}</td></tr>', cells, total)
