@@ -194,6 +194,8 @@ def _request(attempt: Fields, event: Event) -> None:
 def _judge(attempt: Fields, event: Event) -> None:
     usage = Usage.from_json(event.get("usage"))
     seconds = finite_number(event.get("seconds")) or 0.0
+    if type(event["number"]) is not int:
+        raise ValueError(f"{str(event['number'])[:40]!r} is no number of a question")
     one = Judged(event["number"], str(event["model"]), event.get("prompt"), event.get("text"), seconds, usage)
     attempt["judged"] += (one,)
 

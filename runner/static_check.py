@@ -30,9 +30,15 @@ class _Names:
 
 
 def check_sources(
-    root: Path, measures: Sequence[MeasureSpec], axes: Collection[str], *, shown_root: Path | None = None
+    root: Path,
+    measures: Sequence[MeasureSpec],
+    axes: Collection[str],
+    *,
+    shown_root: Path | None = None,
+    judged: bool = True,
 ) -> list[str]:
-    """Check every .py below tests/; all faults are told at once, with the paths of `shown_root`.
+    """Check every .py below tests/; all faults are told at once, with the paths of `shown_root`. `judged`: the bench
+    declares a judge.
 
     Gives warnings: where an id is observed that only a trial will know."""
     errors: list[BenchError] = []
@@ -40,6 +46,7 @@ def check_sources(
     for file in sorted((root / "tests").rglob("*.py")):
         shown = (shown_root or root) / file.relative_to(root)
         errors += check_source(file.read_bytes(), shown, measures, axes)
+        errors += [] if judged else unjudged(file.read_bytes(), shown)
         warnings += unknown_ids(file.read_bytes(), shown)
     if errors:
         raise errors[0] if len(errors) == 1 else BenchErrors(errors)
@@ -52,6 +59,14 @@ def check_source(source: bytes, file: Path, measures: Sequence[MeasureSpec], axe
     names = _names(tree)
     found = [*_calls(tree, names, {measure.key: measure for measure in measures}, axes), *_late_asserts(tree)]
     return [BenchError(sentence, file=file, line=line) for line, sentence in sorted(set(found))]
+
+
+def unjudged(source: bytes, file: Path) -> list[BenchError]:
+    """Say where a judge is asked that the bench does not declare."""
+    tree = _parsed(source)
+    sentence = 'bench.judge is called, but the bench declares no judge; give define_bench judge=Judge("...").'
+    called = [call for call, _ in calls_of(tree) if _is_bench(call.func, "judge", _names(tree))]
+    return [BenchError(sentence, file=file, line=call.lineno) for call in called]
 
 
 def unknown_ids(source: bytes, file: Path) -> list[str]:
@@ -96,12 +111,17 @@ def _calls(
     for node, known in calls_of(tree):
         if _is_word(node.func, "observe", names.observe, names.modules):
             yield from ((node.lineno, sentence) for sentence in _observe_faults(node, known, measures))
-        elif (
-            isinstance(node.func, ast.Attribute)
-            and node.func.attr == "axis"
-            and _is_word(node.func.value, "bench", names.bench, names.modules)
-        ):
+        elif _is_bench(node.func, "axis", names):
             yield from ((node.lineno, sentence) for sentence in _axis_faults(node, axes))
+
+
+def _is_bench(node: ast.expr, verb: str, names: _Names) -> bool:
+    """Tell whether this is `bench.VERB`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == verb
+        and _is_word(node.value, "bench", names.bench, names.modules)
+    )
 
 
 def _is_word(node: ast.expr, word: str, known: frozenset[str], modules: frozenset[str]) -> bool:

@@ -69,6 +69,7 @@ class TrialOut(Schema):
     plan: dict[str, Any]
     attempts: list[AttemptOut]
     collected: list[dict[str, Any]]
+    judged: list[dict[str, Any]]
 
 
 class Benches(Schema):

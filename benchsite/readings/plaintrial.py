@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -28,7 +29,15 @@ def trial_json(user: Any, ulid: str, index: int) -> dict[str, Any] | None:
         "plan": dict(plan.raw) if plan else {},
         "attempts": [{"number": one.number, "state": one.state, "fault": one.fault} for one in head.attempts],
         "collected": _collected(head),
+        "judged": list(_judged(head)),
     }
+
+
+def _judged(head: Head) -> Iterator[dict[str, Any]]:
+    """Give each answer of the bench's judge with what it spent, apart from the subject's tokens and cost."""
+    for attempt in head.attempts:
+        for row in (attempt.record or {}).get("judged", ()):
+            yield {"attempt": attempt.number, **{name: row[name] for name in ("number", "model", "seconds", "usage")}}
 
 
 def _collected(head: Head) -> list[dict[str, Any]]:

@@ -215,6 +215,9 @@ def test_a_judge_without_a_key_is_refused_before_anything_is_spent(
     folder = write_bench(tmp_path / "bench", {"s": scenario}, declare='judge=Judge("grader-2", key="GRADER_KEY")')
     with pytest.raises(BenchError, match="judge 'grader-2' has no key: set the variable GRADER_KEY"):
         prepare(folder)
+    bare = write_bench(tmp_path / "bare", {"s": f'{scenario}    bench.judge("?")\n'})
+    with pytest.raises(BenchError, match=r"tests/bench_s.py:5: bench.judge is called, but the bench declares no judge"):
+        prepare(bare)
     found = diagnose(folder)
     assert found.judge.name == "grader-2"
     assert "The judge 'grader-2' has no key: set the variable GRADER_KEY." in found.problems

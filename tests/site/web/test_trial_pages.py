@@ -236,4 +236,6 @@ def test_what_a_judge_was_asked_and_spent_stands_apart_and_is_no_markup(client, 
     assert "tokens in 1,234" in words
     usage = " ".join(page.find(id="h-judge-usage").find_parent("section").get_text(" ").split())
     assert usage == "Usage of the judge tokens in 1,234 model calls 1 cost $0.25 (estimated)"
+    (told,) = client.get(f"/api/v1/runs/{run.ulid}/trials/0").json()["judged"]
+    assert (told["attempt"], told["model"], told["usage"]["tokens_in"]) == (1, f"grader-2 {EVIL}", 1234)
     assert "1,234" not in page.find(id="h-usage").find_parent("section").get_text(" ")
