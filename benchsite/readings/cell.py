@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchsite.runs.models import Run, Spread, Standing, Tally, Trial
+from runner.statistics.solving import Case, Solving, solving
 
 from .counts import DEFAULT_POLICY, Counts
 from .distributions import Panel, distributions
@@ -62,6 +63,8 @@ class CellPage:
     measures: tuple[MeasureLine, ...]
     others: tuple[CellFacts, ...]
     panels: tuple[Panel, ...] = ()
+    solving: Solving | None = None
+    """What several tries of the same case say, where the headline is solved or not."""
 
 
 def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | None:
@@ -90,7 +93,21 @@ def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | 
         measures=tuple(_measures(loaded, cell, boards)),
         others=tuple(loaded.cells),
         panels=distributions(Spread.objects.filter(run=run, cell=cell.id), loaded.measures, [cell], None).panels,
+        solving=_solving(loaded, cell, policy),
     )
+
+
+def _solving(loaded: Loaded, cell: CellFacts, policy: str) -> Solving | None:
+    headline = loaded.headline
+    if headline is None or not headline.rate or headline.objective != "maximize":
+        return None
+    cases = []
+    for slot in loaded.slots:
+        if slot.cell == cell.id:
+            counts = Counts()
+            counts.add(slot)
+            cases.append(Case(slot.scenario, counts.n(policy), counts.k, slot.cost))
+    return solving(cases)
 
 
 def _boards(loaded: Loaded, policy: str) -> dict[int, Board]:

@@ -13,6 +13,7 @@ from runner.schema import MeasureSpec
 from runner.statistics import POLICIES, CountingPolicy, policy_named
 from runner.statistics.rollup import note_of
 from runner.statistics.rows import SlotFigures, TallyFigures, known_sum
+from runner.statistics.solving import can_solve, case_of, plain, solving
 from runner.statistics.summary import three_figures
 
 from .beside import beside
@@ -32,6 +33,7 @@ def result(run: Run, policy: str) -> dict[str, Any]:
     for _, _, slot in slots.values():
         states.update({state: many for state, many in slot.states.items() if state not in OUTCOMES})
     headline = loaded.headline
+    first = next((one for one in measures if headline and one.key == headline.key), None)
     manifest = loaded.manifest
     return {
         "format": "benchsite/result/1",
@@ -47,7 +49,7 @@ def result(run: Run, policy: str) -> dict[str, Any]:
         "planned": sum(slot.planned for _, _, slot in slots.values()),
         "counts": dict(states),
         "measures": [_measure(one, headline.key if headline else "") for one in measures],
-        "cells": [_cell(cell, rule, measures, slots, tallies, standings) for cell in cells],
+        "cells": [_cell(cell, rule, measures, slots, tallies, standings, first) for cell in cells],
         "slots": [
             {"cell": loaded.cell_by_id[cell].name, "scenario": name, "case": case_key, **slot._asdict(),
              "measures": {one.key: tallies[cell, case, one.key]._asdict() for one in measures}}
@@ -105,6 +107,7 @@ def _cell(
     slots: Slots,
     tallies: Tallies,
     standings: Standings,
+    headline: MeasureSpec | None,
 ) -> dict[str, Any]:
     mine = [slot for (of, _), (_, _, slot) in slots.items() if of == cell.id]
     states, faults = Counter[str](), Counter[str]()
@@ -124,8 +127,22 @@ def _cell(
         "seconds": known_sum(slot.seconds for slot in mine),
         "tokens": sum(tokens) if tokens else None,
         "stopped": cell.stopped,
+        "solving": _solving(cell.id, rule, headline, slots, tallies),
         "measures": {one.key: _figure(cell.id, one, rule, unit, tallies, standings) for one in measures},
     }
+
+
+def _solving(
+    cell: int, rule: CountingPolicy, headline: MeasureSpec | None, slots: Slots, tallies: Tallies
+) -> dict[str, Any] | None:
+    if headline is None or not can_solve(headline):
+        return None
+    cases = [
+        case_of(scenario, slot, tallies[of, case, headline.key], rule)
+        for (of, case), (scenario, _, slot) in slots.items()
+        if of == cell
+    ]
+    return plain(solving(cases))
 
 
 def _unit(slots: Slots) -> str:

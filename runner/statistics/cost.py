@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from math import sqrt
+from math import fsum, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -44,17 +44,22 @@ def cost_per_success(cases: Iterable[Spent]) -> Ratio:
     unknown = len(given) - len(known)
     if not known:
         return Ratio(None, None, None, None, 0, unknown)
-    scenarios: dict[Hashable, list[float]] = {}
-    for one in known:
-        sums = scenarios.setdefault(one.scenario, [0.0, 0.0])
-        sums[0] += one.cost or 0.0
-        sums[1] += one.successes
-    clusters = list(scenarios.values()) if len(scenarios) > 1 else [[one.cost or 0.0, one.successes] for one in known]
-    cost, successes = sum(one.cost or 0.0 for one in known), sum(one.successes for one in known)
+    several = len({one.scenario for one in known}) > 1
+    scenarios: dict[Hashable, list[Spent]] = {}
+    for place, one in enumerate(known):
+        scenarios.setdefault(one.scenario if several else place, []).append(one)
+    # sorted, and added up exactly: the order of cases must not change a digit
+    clusters = sorted(_sums(mine) for mine in scenarios.values())
+    cost, successes = fsum(one.cost or 0.0 for one in known), sum(one.successes for one in known)
     if not successes:
         return Ratio(None, None, None, cost, 0, unknown)
     low, high, unbounded = fieller(np.asarray(clusters, dtype=float))
     return Ratio(cost / successes, low, high, cost, successes, unknown, unbounded)
+
+
+def _sums(cases: Iterable[Spent]) -> tuple[float, float]:
+    mine = list(cases)
+    return fsum(one.cost or 0.0 for one in mine), float(sum(one.successes for one in mine))
 
 
 def fieller(pairs: np.ndarray) -> tuple[float | None, float | None, bool]:

@@ -15,6 +15,7 @@ from .judged import judge_of
 from .policy import ERRORS_FAIL, POLICIES, SCORED, policy_named
 from .rollup import StandingFigures, standings
 from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
+from .solving import can_solve, case_of, plain, solving
 
 Slots = dict[tuple[Key, Key, Key], SlotFigures]
 Tallies = dict[tuple[Key, Key, Key, str], TallyFigures]
@@ -119,6 +120,7 @@ def _cell(
         "seconds": known_sum(slot.seconds for slot in mine),
         "tokens": sum(tokens) if tokens else None,
         "stopped": result.stopped.get(place, ""),
+        "solving": _solving(result.manifest, place, made, counted, policy),
         "measures": figures,
     }
 
@@ -140,6 +142,16 @@ def _figure(
         shares.update(tally.shares)
     figure: dict[str, Any] = {"n": sum(tally.n for tally in mine)}
     return {**figure, "shares": dict(sorted(shares.items()))} if measure.type == "category" else figure
+
+
+def _solving(manifest: Manifest, cell: int, made: Slots, counted: Tallies, policy: str) -> dict[str, Any] | None:
+    """Give pass@k, pass^k and cost per success of a boolean headline; None where there is no such."""
+    headline = manifest.headline()
+    if headline is None or not can_solve(headline):
+        return None
+    rule = policy_named(policy)
+    cases = [case_of(k[1], slot, counted[*k, headline.key], rule) for k, slot in made.items() if k[0] == cell]
+    return plain(solving(cases))
 
 
 def three_figures(macros: Mapping[str, float | None], n: int, planned: int) -> dict[str, Any]:

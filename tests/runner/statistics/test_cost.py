@@ -48,6 +48,12 @@ def test_cases_are_the_clusters_of_a_single_scenario() -> None:
     assert made.lo < (made.value or 0) < made.hi
 
 
+def test_the_order_of_cases_does_not_change_a_digit() -> None:
+    random = np.random.default_rng(2)
+    cases = [Spent(n % 7, float(random.random()), int(random.integers(0, 4))) for n in range(60)]
+    assert cost_per_success(cases) == cost_per_success(cases[::-1])
+
+
 def test_the_interval_covers_what_it_promises() -> None:
     random = np.random.default_rng(31)
     held = []

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from runner.statistics import policy_named, slots, tallies
 from runner.statistics.repeats import Tried, curve, pass_all, pass_at, repeats
+from runner.statistics.solving import Case, case_of, solving
+
+from .make import RESOLVED, make_row
 
 
 @pytest.mark.parametrize(("n", "c"), [(1, 0), (3, 1), (5, 2), (6, 6), (7, 0), (8, 5)])
@@ -63,3 +67,14 @@ def test_a_curve_goes_as_far_as_every_counted_case_has_trials() -> None:
     assert [figures.k for figures in made] == [1, 2, 3]
     assert [figures.some for figures in made] == sorted(figures.some or 0 for figures in made)
     assert curve([]) == [] and repeats([], 1).some is None
+
+
+def test_errors_of_the_subject_are_tries_that_failed_only_under_errors_fail() -> None:
+    rows = [make_row(0, s, 0, n, values={"resolved": float(n % 2)}, cost=0.5) for s in range(6) for n in range(1, 5)]
+    rows += [make_row(0, s, 0, 5, state="run_error", fault="timeout") for s in range(6)]
+    slot, tally = slots(rows)[0, 0, 0], tallies(rows, [RESOLVED])[0, 0, 0, "resolved"]
+    scored, failing = (case_of(0, slot, tally, policy_named(name)) for name in ("scored/1", "errors-fail/1"))
+    assert (scored, failing) == (Case(0, 4, 2, 2.0), Case(0, 5, 2, 2.0))
+    made = solving([scored] * 6)
+    assert [row.k for row in made.repeats] == [1, 2, 3, 4]
+    assert (made.cost.value, made.cost.successes) == (1.0, 12)
