@@ -19,6 +19,7 @@ from .shelf import Shelf, diff_cache
 from .trialhead import Head, find
 
 USES_SHOWN = 50
+LISTED = 200
 TRIALS_SEARCHED = 5_000
 TERMINAL_KINDS = frozenset({"log", "output", "terminal"})
 
@@ -49,15 +50,32 @@ class Raw:
 
 @dataclass(frozen=True)
 class Listed:
-    """Every artifact of every attempt."""
+    """Every artifact of every attempt, a page at a time: a collection alone may bring thousands."""
 
     head: Head
     artifacts: tuple[Artifact, ...]
     carried: tuple[Carried, ...] = ()
+    page: int = 1
 
     @property
     def attempts(self) -> int:
-        return max((one.attempt for one in (*self.artifacts, *self.carried)), default=1)
+        return max((attempt.number for attempt in self.head.attempts), default=1)
+
+    @property
+    def total(self) -> int:
+        return self.head.artifacts
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // LISTED))
+
+    @property
+    def first(self) -> int:
+        return (self.page - 1) * LISTED + 1
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.artifacts) - 1
 
 
 @dataclass(frozen=True)
@@ -91,12 +109,14 @@ class BlobPage:
     trials: tuple[Artifact, ...]
 
 
-def of_trial(user: Any, ulid: str, index: int) -> Listed | None:
+def of_trial(user: Any, ulid: str, index: int, page: int = 1) -> Listed | None:
     head = find(user, ulid, index)
     if head is None:
         return None
     found = tuple(one for attempt in head.attempts for one in carried(attempt.number, attempt.record or {}))
-    return Listed(head, tuple(head.trial.artifacts.order_by("attempt", "id")), found)
+    page = min(max(page, 1), max(1, -(-head.artifacts // LISTED)))
+    rows = head.trial.artifacts.order_by("attempt", "id")[(page - 1) * LISTED : page * LISTED]
+    return Listed(head, tuple(rows), found, page)
 
 
 def one_of_trial(
@@ -109,7 +129,7 @@ def one_of_trial(
     shelf = Shelf([found.digest], head.run.bench_id)
     log = log_of(shelf, found.digest, page, words) if _is_log(found, shelf) else None
     seen = None if log else preview(shelf, found.digest, found.size, found.name, diff_cache())
-    return Shown(head, found, seen, tuple(head.trial.artifacts.order_by("attempt", "id")), log)
+    return Shown(head, found, seen, tuple(head.trial.artifacts.order_by("attempt", "id")[:USES_SHOWN]), log)
 
 
 def _is_log(found: Artifact, shelf: Shelf) -> bool:

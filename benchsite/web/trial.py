@@ -68,7 +68,7 @@ def trial_patch(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
 
 @require_safe
 def trial_artifacts(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
-    page = found(artifacts.of_trial(request.user, ulid, index))
+    page = found(artifacts.of_trial(request.user, ulid, index, whole_number(request, "page") or 1))
     return tab(request, "artifacts", page)
 
 

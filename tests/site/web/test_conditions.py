@@ -131,3 +131,16 @@ def test_an_attempt_that_only_graded_again_says_so_and_shows_what_the_agent_had_
     _, text = page(client, ingest(run_dir, verdict="accepted"))
     assert "The evaluation alone was repeated, of the work that was done before." in text
     assert "cost $0.25" in text
+
+
+def test_thousands_of_artifacts_come_in_pages(client, tmp_path):
+    attached = [(f"/workspace/out/{number:04}", "collected", "text/plain", b"x") for number in range(450)]
+    run = ingest(write(tmp_path, Story(attached=attached)), verdict="accepted")
+    shown = []
+    for number in (1, 2, 3):
+        soup, text = page(client, run, f"artifacts/?page={number}")
+        shown += [row.get_text() for row in soup.select("tbody th a")]
+        assert f"page {number} of 3" in text
+    assert len(shown) == len(set(shown)) >= 450
+    _, text = page(client, run, "artifacts/?page=99")
+    assert "page 3 of 3" in text
