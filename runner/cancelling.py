@@ -93,10 +93,10 @@ def is_driven(run_dir: Path) -> bool:
     try:
         with (run_dir / EVENTS).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
     except BlockingIOError:
         return True
+    except OSError:
+        return False
     return False
 
 

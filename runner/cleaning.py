@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import time
@@ -12,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import keeper
+from .cancelling import is_driven
 from .environments import cgroups, container, engines
 from .environments.limits import held_by
 from .errors import RunnerError
-from .journal import EVENTS
 from .processes import kill_tree
 from .worlds.places import Place, drop_place, worlds_root
 
@@ -80,18 +79,7 @@ def _is_stale(place: Place) -> bool:
         with contextlib.suppress(OSError):
             return time.time() - place.root.stat().st_mtime > NAMELESS
         return False
-    return keeper.process_of(process[0]) != process and not (run and _is_driven(Path(run)))
-
-
-def _is_driven(run_dir: Path) -> bool:
-    try:
-        with (run_dir / EVENTS).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
+    return keeper.process_of(process[0]) != process and not (run and is_driven(Path(run)))
 
 
 def _sandboxes(stale: list[Place]) -> Iterator[Left]:
