@@ -13,6 +13,7 @@ from .definition import Bench, Cli
 from .errors import RunnerError
 from .load import load_bench
 from .matrix import agent_of, expand_bench, real_axes
+from .surroundings import held, settings
 
 if TYPE_CHECKING:
     from .agents import Resolved
@@ -70,10 +71,18 @@ def diagnose(folder: Path | str | Bench, environment: str | None = None) -> Diag
     agents = tuple(_agent(bench, *one) for one in _agents(bench))
     name = environment or bench.environment
     chosen, problems = _tried(lambda: choose(name, bench.isolation, bench.network, bench.image))
-    checked = Checked(chosen.name if chosen else name, problems)
+    checked = Checked(chosen.name if chosen else name, (*problems, *_unheld(bench, chosen)))
     lack = judges.missing(bench.judge, os.environ)
     judge = Checked(bench.judge.model if bench.judge else "", (lack,) if lack else ())
     return Diagnosis(bench.name, agents, checked, _suite(bench, chosen), judge)
+
+
+def _unheld(bench: Bench, environment: Environment | None) -> tuple[str, ...]:
+    """What the bench asks of its environment; where scenarios name images of their own, `prepare` looks at those."""
+    if environment is None or (environment.isolation == "container" and not bench.image):
+        return ()
+    refusal = held(environment, settings(bench, None))[1]
+    return (refusal,) if refusal else ()
 
 
 def _agents(bench: Bench) -> Iterator[tuple[str, dict[str, Any]]]:

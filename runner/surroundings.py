@@ -60,18 +60,18 @@ def settings(bench: Bench, mark: Mapping[str, Any] | None) -> Row:
 
 
 def needs_of(needs: Needs, plan: Mapping[str, Any], stage: str) -> Needs:
-    """What a stage of a trial needs by its plan. A verifier has no model."""
+    """What a stage of a trial needs by its plan, the image by its digest. A verifier has no model."""
     from .environments.limits import Resources
 
-    network, agents = plan.get("network", {}), stage == "execution"
+    network, agents, held = plan.get("network", {}), stage == "execution", plan.get("held", {})
     return replace(
         needs,
         network=network.get(stage, "open"),
         allow=tuple(network.get("allow", ())) if agents else (),
         endpoint=needs.endpoint if agents else None,
-        loopback=plan.get("held", {}).get("loopback", ""),
+        loopback=held.get("loopback", ""),
         limits=Resources.of(plan.get("resources", {})),
-        image=plan.get("image", ""),
+        image=held.get("image") or plan.get("image", ""),
     )
 
 

@@ -78,7 +78,10 @@ def _words(value: Any) -> str:
 
 
 def _network(rules: Any) -> str:
-    return ", ".join(f"{stage} {rule}" for stage, rule in rules.items()) if isinstance(rules, dict) else ""
+    if not isinstance(rules, dict):
+        return ""
+    told = ((name, ", ".join(map(str, rule)) if isinstance(rule, list) else rule) for name, rule in rules.items())
+    return ", ".join(f"{name} {rule}" for name, rule in told)
 
 
 def _judge(judge: Any) -> str:

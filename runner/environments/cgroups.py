@@ -30,13 +30,9 @@ class Parents:
     folders: dict[str, Path]
 
 
+@functools.lru_cache(maxsize=1)
 def parents() -> Parents | None:
     """Find out where groups can be made, by making one; None where this user may not."""
-    return _parents(os.getpid())
-
-
-@functools.lru_cache(maxsize=4)
-def _parents(_process: int) -> Parents | None:
     own, mounts = _own(), _mounts()
     for found in (_unified(own, mounts), _each(own, mounts)):
         if found is not None and _works(found):

@@ -29,6 +29,7 @@ from runner.processes import keeper_script
 from runner.recorded import Recorded
 from runner.redaction import Redactor, pairs_of_cell
 from runner.sealing import Sealed, open_sealed
+from runner.surroundings import needs_of
 from runner.worlds.backends import Copying, Overlay, backend
 from runner.worlds.clock import times_can_be_trusted
 from runner.worlds.places import check_parents, worlds_root
@@ -70,7 +71,8 @@ class Warm:
         sealed = open_sealed(dot_bench, manifest.sealed)
         bench = _as_run(load_bench(sealed.root), manifest)
         capture = bench.workspace.capture if bench.workspace else Capture()
-        _find_out_early(bench)
+        environment = choose(manifest.environment, bench.isolation, bench.network)
+        _find_out_early(bench, environment, manifest)
         return cls(
             run_dir=run_dir,
             manifest=manifest,
@@ -78,7 +80,7 @@ class Warm:
             bench=bench,
             blobs=BlobStore(dot_bench / "blobs"),
             rules=Rules.from_capture(capture),
-            environment=choose(manifest.environment, bench.isolation, bench.network),
+            environment=environment,
             budget=parse_money(bench.budget.trial),
         )
 
@@ -143,7 +145,7 @@ class Warm:
         return Subject(axes, agent, needs)
 
 
-def _find_out_early(bench: Bench) -> None:
+def _find_out_early(bench: Bench, environment: Environment, manifest: Manifest) -> None:
     """What is looked up once per process: here for all trials. What is wrong they meet again, and tell."""
     with contextlib.suppress(RunnerError, OSError):
         root = worlds_root()
@@ -153,6 +155,8 @@ def _find_out_early(bench: Bench) -> None:
     with contextlib.suppress(RunnerError):
         suite_argv(bench.suite, sys.executable)
     keeper_script()
+    for plan in manifest.plans:
+        environment.refusal(needs_of(Needs(), plan, "execution"))
 
 
 def _as_run(bench: Bench, manifest: Manifest) -> Bench:
