@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -23,6 +24,7 @@ from . import asked as asking
 from . import links, twins
 from .access import found
 from .conditional import page as conditional
+from .conditional import private
 
 KINDS = ("run", "cell", "subject")
 
@@ -30,7 +32,8 @@ KINDS = ("run", "cell", "subject")
 def page(request: HttpRequest, of: tuple[Of, ...]) -> HttpResponseBase:
     sides = found(sides_of(request.user, of))
     if len(sides) == 1:
-        return conditional(request, revision(sides), "compare/choose.html", lambda: _choice(request, sides[0]))
+        # never a 304: what there is to compare with changes with runs that are not named here
+        return private(render(request, "compare/choose.html", _choice(request, sides[0])))
     question = asked_of(request)
     return conditional(
         request, revision(sides), "compare/numbers.html", lambda: _context(compare_sides(sides, question))

@@ -174,10 +174,16 @@ def test_each_page_leads_to_its_comparison(two: tuple[Run, Run], page: Page, cli
         assert client.get(str(link["href"])).status_code == 200
 
 
-def test_one_alone_is_offered_what_it_can_be_compared_with(two: tuple[Run, Run], page: Page) -> None:
+def test_one_alone_is_offered_what_it_can_be_compared_with(
+    two: tuple[Run, Run], page: Page, client: Client, made: Callable[..., Run]
+) -> None:
     soup = page("/compare/", of=[f"run:{two[1].ulid}"])
     (link,) = soup.select("tbody a")
     assert link["href"] == f"?of=run:{two[1].ulid}&of=run:{two[0].ulid}"
+    assert "ETag" not in client.get("/compare/", {"of": [f"run:{two[1].ulid}"]}).headers
+    later = made("later", scenarios=3, seed=9)
+    offered = page("/compare/", of=[f"run:{two[1].ulid}"]).select("tbody input[name=of]")
+    assert [str(box["value"]) for box in offered] == [f"run:{two[0].ulid}", f"run:{later.ulid}"]
     cell = page("/compare/", of=cells_of(two[0], "careful"))
     assert [a.get_text() for a in cell.select("tbody a")][:2] == ["hasty · m/small", "meddler · m/small"]
 
