@@ -8,6 +8,7 @@ from runner.checkpoints import Checkpoint, identity, load
 from runner.collected import Collected
 from runner.errors import RunnerError
 from runner.jobs import TrialJob
+from runner.records import Issue
 
 from .auditing import reads
 
@@ -57,7 +58,7 @@ def set_checkpoint(
         requests=tuple(trial.requests),
         collected=entries,
         flags=tuple(trial.flags),
-        issues=tuple(reads(warm, trial, stage)),
+        issues=tuple(Issue(**trial.redactor.event(vars(issue))) for issue in reads(warm, trial, stage)),
         seconds=trial.seconds() or 0.0,
     )
     return found.store(warm.blobs)
