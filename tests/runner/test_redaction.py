@@ -50,6 +50,12 @@ SCENARIOS = """
     def bench_writes(workspace, agent):
         agent.request("write it")
         observe("resolved", True)
+
+    @pytest.mark.evaluation("none", artifacts=["/workspace/leak.txt"])
+    def bench_hands_in(workspace, agent, evaluation):
+        agent.request("write it, and hand it in")
+        with evaluation():
+            observe("note", evaluation.artifacts["/workspace/leak.txt"].read_text())
 """
 
 
@@ -97,6 +103,13 @@ def test_no_canary_stands_in_anything_a_run_wrote(folder: Path, result: RunResul
     ]
     assert found == []
     assert sum(data in altered for data in files.values()) == 1
+
+
+def test_what_is_handed_in_is_struck_out_before_it_is_stored(attempts: dict[str, Attempt]) -> None:
+    attempt = attempts["it::hands_in"]
+    assert attempt.state == "scored", attempt.reason
+    assert attempt.observations["note"].value == "[redacted SERVICE_TOKEN]"
+    assert attempt.checkpoint is not None
 
 
 def test_what_was_struck_out_says_which_secret_stood_there(folder: Path, attempts: dict[str, Attempt]) -> None:
