@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from runner.blobs import BlobStore
 from runner.definition import DEFAULT_IGNORE
 from runner.worlds import mounting
-from runner.worlds.backends import Copying, Overlay
+from runner.worlds.backends import Copying, Overlay, try_styles
 from runner.worlds.baseline import Baseline
 from runner.worlds.capture import ChangeSet, capture
 from runner.worlds.layers import Lower
@@ -22,15 +23,21 @@ from runner.worlds.rules import Rules
 from runner.worlds.tree import scan
 
 
-def _mounts_here() -> bool:
-    """Whether this process may mount; if so, from now on in a namespace of its own, where no mount outlives it."""
+def _styles() -> list[str]:
+    """What this process may mount; from now on in a namespace of its own, where no mount outlives it."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCHSITE_WORLDS", f"{folder}/worlds")
+        (Path(folder) / "template" / "folder").mkdir(parents=True)
+        tried = try_styles(Path(folder) / "template")
+    found = [style for style in (mounting.TRUSTED, mounting.OWN) if tried.get(style) in ("ok", "flat")]
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(mounting.CLONE_NEWNS) != 0:
-        return False
-    return bool(libc.mount(None, b"/", None, mounting.MS_REC | mounting.MS_SLAVE, None) == 0)
+    if found and libc.unshare(mounting.CLONE_NEWNS) == 0:
+        assert libc.mount(None, b"/", None, mounting.MS_REC | mounting.MS_SLAVE, None) == 0
+        return found
+    return []
 
 
-BACKENDS = ("copy", *((mounting.TRUSTED, mounting.OWN) if _mounts_here() else ()))
+BACKENDS = ("copy", *_styles())
 """Each test of a world runs with a copy and, by who may mount one, with overlays of both kinds of marks."""
 
 
