@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from runner.statistics import rate_interval
 
 from .leaderboard import Board, MeasureFacts
 from .matrix import Matrix, Row, Square
@@ -26,13 +29,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """`lost`: the leader of the whole run does not lead here."""
+    """`lost`: the leader of the whole run does not lead here; `sure`: by more than the intervals leave to chance."""
 
     slug: str
     name: str
     lines: tuple[Line, ...]
     words: str
     lost: bool = False
+    sure: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,12 @@ def breakdown(
     """`order`: the cells as the leaderboard shows them. Panels in which the leader loses come first, unless `fixed`."""
     shown = order[:LINES]
     columns = {cell.id: position for position, cell in enumerate(grid.cells)}
-    lost = {row.slug: words for row in grid.rows if (words := _loss(table, row, columns))}
-    rows = grid.rows if fixed else sorted(grid.rows, key=lambda row: row.slug not in lost)
+    lost = {row.slug: loss for row in grid.rows if (loss := _loss(table, row, columns))}
+    worst = sorted(lost.values(), reverse=True)
+    rows = grid.rows if fixed else sorted(grid.rows, key=lambda row: -lost[row.slug].gap if row.slug in lost else 1.0)
     rows = rows if every else rows[: max(4, MARKS // max(1, len(shown)))]
-    panels = tuple(_panel(row, shown, columns, grid.measure, lost=row.slug in lost) for row in rows)
-    sentence = wins_and_losses(table, grid.rows, list(lost.values()))
+    panels = tuple(_panel(row, shown, columns, grid.measure, lost.get(row.slug)) for row in rows)
+    sentence = wins_and_losses(table, grid.rows, [loss.words for loss in worst])
     return Breakdown(panels, sentence, _scale(grid), grid.total_rows - len(rows), len(order) - len(shown), len(lost))
 
 
@@ -70,10 +75,8 @@ def _scale(grid: Matrix) -> tuple[float, float]:
 
 
 def _panel(
-    row: Row, cells: Sequence[CellFacts], columns: Mapping[int, int], measure: MeasureFacts, *, lost: bool
+    row: Row, cells: Sequence[CellFacts], columns: Mapping[int, int], measure: MeasureFacts, loss: Loss | None
 ) -> Panel:
-    from runner.statistics import rate_interval
-
     squares = [row.squares[columns[cell.id]] if cell.id in columns else None for cell in cells]
     top = min((measure.badness(square.value) for square in squares if square), default=float("inf"))
     lines = []
@@ -81,7 +84,7 @@ def _panel(
         wilson = rate_interval(square.k or 0, square.n) if square and measure.rate else None
         best = bool(square and square.value is not None and measure.badness(square.value) == top)
         lines.append(Line(cell, square, wilson[0] if wilson else None, wilson[1] if wilson else None, best))
-    return Panel(row.slug, row.name, tuple(lines), _words(lines), lost)
+    return Panel(row.slug, row.name, tuple(lines), _words(lines), loss is not None, bool(loss and loss.sure))
 
 
 def _words(lines: Sequence[Line]) -> str:
@@ -104,10 +107,18 @@ def wins_and_losses(table: Board, rows: Sequence[Row], lost: list[str]) -> str:
     return f"{leader.cell.title} wins overall, but loses on {listed(lost)}."
 
 
-def _loss(table: Board, row: Row, columns: Mapping[int, int]) -> str:
+class Loss(NamedTuple):
+    """By how much the leader is behind; `sure` where Wilson's intervals of the two do not meet."""
+
+    gap: float
+    words: str
+    sure: bool
+
+
+def _loss(table: Board, row: Row, columns: Mapping[int, int]) -> Loss | None:
     measure, leader = table.measure, table.best
     if leader is None or table.level or leader.cell.id not in columns:
-        return ""
+        return None
     mine = row.squares[columns[leader.cell.id]]
     others = [
         (measure.badness(square.value), place.cell.title, square)
@@ -115,8 +126,16 @@ def _loss(table: Board, row: Row, columns: Mapping[int, int]) -> str:
         if place.cell.id in columns and (square := row.squares[columns[place.cell.id]]) and square.value is not None
     ]
     if not mine or mine.value is None or not others:
-        return ""
-    worst_first = min(others, key=lambda other: other[0])
-    if worst_first[0] >= measure.badness(mine.value):
-        return ""
-    return f"{row.name} to {worst_first[1]} ({mine.text} against {worst_first[2].text})"
+        return None
+    badness, title, theirs = min(others, key=lambda other: other[0])
+    gap = measure.badness(mine.value) - badness
+    if gap <= 0:
+        return None
+    return Loss(gap, f"{row.name} to {title} ({mine.text} against {theirs.text})", _surely(mine, theirs, measure))
+
+
+def _surely(mine: Square, theirs: Square, measure: MeasureFacts) -> bool:
+    if not measure.rate:
+        return False
+    ours, other = rate_interval(mine.k or 0, mine.n), rate_interval(theirs.k or 0, theirs.n)
+    return bool(ours and other and (ours[1] < other[0] or other[1] < ours[0]))

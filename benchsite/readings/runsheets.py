@@ -61,10 +61,10 @@ def _row(page: RunPage, row: Row) -> Iterator[tuple[Any, ...]]:
 def scenarios(page: RunPage) -> Sheet:
     """The panels of the small multiples."""
     axis = Axis(page.cells)
-    head = ("scenario", *axis.columns, "figure", "lo", "hi", "k", "n", "best_here", "leader_loses_here")
+    head = ("scenario", *axis.columns, "figure", "lo", "hi", "k", "n", "best_here", "leader_behind", "surely")
     rows = (
         (panel.slug, *axis.of(line.cell), line.square.value, line.lo, line.hi, line.square.k, line.square.n,
-         line.best, panel.lost)
+         line.best, panel.lost, panel.sure)
         for panel in (page.breakdown.panels if page.breakdown else ())
         for line in panel.lines if line.square
     )  # fmt: skip

@@ -28,6 +28,9 @@ async function draw(figure) {
   }
 }
 
+// among more than these only the frontier is named on the chart: the others say their names when pointed at
+const CROWD = 14;
+
 let loading;
 // The sheet's id and class tell the library that its styles are here: it would write them inline, which no page allows.
 function library({ library: source, sheet }) {
@@ -59,10 +62,10 @@ function paint(figure, table) {
   const traces = [
     { ...line, line: { shape: "hv", color: ink.link, width: 1.5, dash: "dot" } },
     points(best, ink.link, "circle", table, ink),
-    points(rest, ink.muted, "circle-open", table, ink),
+    points(rest, ink.muted, "circle-open", table, ink, spots.length <= CROWD),
   ];
   const options = { displayModeBar: false, responsive: true };
-  window.Plotly.react(figure, traces, layout(spots, table, ink), options);
+  window.Plotly.react(figure, traces, layout(figure, spots, table, ink), options);
 }
 
 function colours(figure) {
@@ -77,7 +80,7 @@ function colours(figure) {
   return { ...found, font: getComputedStyle(figure).fontFamily };
 }
 
-function points(rows, colour, symbol, table, ink) {
+function points(rows, colour, symbol, table, ink, named = true) {
   const whisker = (low, high, of) => ({
     type: "data",
     symmetric: false,
@@ -91,7 +94,8 @@ function points(rows, colour, symbol, table, ink) {
     x: rows.map((row) => row.x),
     y: rows.map((row) => row.y),
     text: rows.map((row) => escaped(row.title)),
-    mode: "markers+text",
+    mode: named ? "markers+text" : "markers",
+    cliponaxis: false,
     textposition: "top right",
     textfont: { size: 11, color: ink.text },
     marker: { size: 9, color: colour, symbol, line: { width: 1.5, color: colour } },
@@ -101,14 +105,15 @@ function points(rows, colour, symbol, table, ink) {
   };
 }
 
-function layout(spots, table, ink) {
+function layout(figure, spots, table, ink) {
   const xs = spots.map((row) => row.x).filter((x) => x > 0);
   const wide = xs.length === spots.length && Math.max(...xs) > 10 * Math.min(...xs);
   const units = { cost: "cost a trial ($)", seconds: "time a trial (s)", tokens: "tokens a trial" };
   const axis = { color: ink.muted, gridcolor: ink.hairline, zeroline: false, linecolor: ink.hairline };
   return {
+    height: figure.clientHeight,
     showlegend: false,
-    margin: { l: 56, r: 24, t: 16, b: 48 },
+    margin: { l: 56, r: 64, t: 16, b: 48 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: ink.font, size: 12, color: ink.text },

@@ -12,15 +12,18 @@ from urllib.parse import urljoin
 
 import pytest
 from bs4 import BeautifulSoup
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from benchsite.flows.curate import decide
 from benchsite.flows.ingest import ingest
 from benchsite.readings import words
 from benchsite.readings.runsheets import SHEETS
 from benchsite.runs.models import Cell, Observation, Run, Spread, Trial
 from benchsite.runs.recount import recount
-from tests.make import make_run
+from tests.make import make_curator, make_run
 from tests.site.web.test_numbers import heading, links
 
 Page = Callable[..., BeautifulSoup]
@@ -172,6 +175,17 @@ def test_warnings_lead_to_what_they_mean(made: Callable[..., Run], page: Page, t
         assert found[0] and str(found[0]["href"]).startswith(link), words_
 
 
+def test_a_rejected_run_says_why_and_asks_no_more_than_any_other(made: Callable[..., Run], client: Client) -> None:
+    curator, run = make_curator(), made("whole", cells=4, scenarios=4, cases=2, trials=4)
+    decide(run, "reject", by=curator, reason="The judge was down.")
+    client.force_login(curator)
+    for query in ("", "?measure=collateral", "?measure=approach&open=refactor"):
+        with CaptureQueriesContext(connection) as queries:
+            text = client.get(reverse("run", args=[run.ulid]) + query).content.decode()
+        assert "Reason: The judge was down." in text
+        assert len(queries) <= 12, query
+
+
 def test_versions_are_shown_apart_when_asked(run: Run, page: Page) -> None:
     Cell.objects.filter(run=run, ordinal=1).update(agent_version="2.0.0")
     soup = page(reverse("run", args=[run.ulid]), split="version")
@@ -195,7 +209,7 @@ def test_who_is_beaten_by_nobody_stands_in_words_beside_the_chart(run: Run, page
 
 
 def test_panels_in_which_the_leader_loses_come_first_and_say_so(made: Callable[..., Run], page: Page) -> None:
-    run = made("loses", cells=3, scenarios=6, trials=4, fates=False)
+    run = made("loses", cells=3, scenarios=6, trials=8, fates=False)
     leader = Cell.objects.get(run=run, ordinal=0)
     lost = run.trials.filter(scenario__slug="refactor", cell=leader)
     Trial.objects.filter(pk__in=lost.values("pk")).update(outcome="unsolved", headline=0.0)
@@ -203,7 +217,8 @@ def test_panels_in_which_the_leader_loses_come_first_and_say_so(made: Callable[.
     soup = page(reverse("run", args=[run.ulid]))
     lost = ["lost" in panel["class"] for panel in soup.select("section[aria-labelledby=scenarios] .panel")]
     assert lost == sorted(lost, reverse=True)
-    assert "refactor" in texts(soup, ".panel.lost h3")
-    assert all("the leader loses here" in text for text in texts(soup, ".panel.lost"))
+    assert texts(soup, ".panel.sure h3") == texts(soup, ".panel h3")[:1] == ["refactor"]
+    assert all("the leader is behind here" in text or "loses here" in text for text in texts(soup, ".panel.lost"))
+    assert all("the leader loses here" in text for text in texts(soup, ".panel.sure"))
     section = soup.select_one("section[aria-labelledby=scenarios]")
     assert section and "wins overall, but loses on" in section.get_text()
