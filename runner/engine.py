@@ -239,7 +239,7 @@ class Drive:
 
     def _attempt(self, todo: Pending, worker: int) -> Attempt:
         seed = trial_seed(self.manifest, todo.index)
-        job = TrialJob(self.run_dir, todo.index, todo.attempt, seed, worker, todo.checkpoint, todo.kept)
+        job = TrialJob(self.run_dir, todo.index, todo.attempt, seed, worker, todo.checkpoint)
         with self._lock:
             unwanted = todo.index in self.cancelled
             if not unwanted:

@@ -21,8 +21,6 @@ class TrialJob:
     worker: int = 0
     checkpoint: str = ""
     """Blob of the checkpoint that it goes on from: then only the evaluation is repeated."""
-    kept: str = ""
-    """The world that the checkpoint's attempt left, below the run's folder, where it was kept."""
 
     @property
     def key(self) -> str:
@@ -30,12 +28,12 @@ class TrialJob:
 
     def to_json(self) -> dict[str, Any]:
         row = {"index": self.index, "attempt": self.attempt, "seed": self.seed, "worker": self.worker}
-        return row | ({"checkpoint": self.checkpoint, "kept": self.kept} if self.checkpoint else {})
+        return row | ({"checkpoint": self.checkpoint} if self.checkpoint else {})
 
     @classmethod
     def from_json(cls, run_dir: Path, row: dict[str, Any]) -> TrialJob:
-        more = {name: row.get(name, "") for name in ("checkpoint", "kept")}
-        return cls(run_dir, row["index"], row["attempt"], row["seed"], row.get("worker", 0), **more)
+        more = (row.get("worker", 0), row.get("checkpoint", ""))
+        return cls(run_dir, row["index"], row["attempt"], row["seed"], *more)
 
 
 class Executor(Protocol):

@@ -21,12 +21,10 @@ class Pending:
     attempt: int
     retried: int = 0
     checkpoint: str = ""
-    kept: str = ""
 
     def after(self, attempt: Attempt) -> Pending:
         """Give the retry of an attempt that this one led to."""
-        left = _left(attempt) if attempt.checkpoint else (self.checkpoint, self.kept)
-        return Pending(self.index, self.attempt + 1, self.retried + 1, *left)
+        return Pending(self.index, self.attempt + 1, self.retried + 1, attempt.checkpoint or self.checkpoint)
 
 
 def pending(result: RunResult) -> list[Pending]:
@@ -62,12 +60,7 @@ def _pending(trial: Trial) -> Pending:
     last = trial.final
     if last is None:
         return Pending(trial.planned.index, 1)
-    return Pending(trial.planned.index, last.number + 1, _used(trial), *_left(last))
-
-
-def _left(attempt: Attempt) -> tuple[str, str]:
-    """Give the checkpoint an attempt left, and its kept world; nothing where its agent was still at work."""
-    return (attempt.checkpoint or "", attempt.kept.path if attempt.checkpoint and attempt.kept else "")
+    return Pending(trial.planned.index, last.number + 1, _used(trial), last.checkpoint or "")
 
 
 def _used(trial: Trial) -> int:

@@ -9,6 +9,7 @@ from runner.collected import Collected
 from runner.errors import RunnerError
 from runner.jobs import TrialJob
 from runner.records import Issue
+from runner.worlds.keeping import kept_world
 
 from .auditing import reads
 
@@ -36,8 +37,8 @@ def work_of(warm: Warm, trial: LiveTrial, job: TrialJob) -> Work | None:
         return warm.recorded.work(job.index)
     if trial.checkpoint is None:
         return None
-    kept = warm.run_dir / job.kept if job.kept else None
-    return trial.checkpoint.work(warm.manifest, job.index, kept if kept and kept.is_dir() else None)
+    kept = kept_world(warm.run_dir, job.index, trial.checkpoint.attempt)
+    return trial.checkpoint.work(warm.manifest, job.index, kept if kept.is_dir() else None)
 
 
 def set_checkpoint(

@@ -29,13 +29,18 @@ class Kept:
     size: int
 
 
+def kept_world(run_dir: Path, index: int, attempt: int) -> Path:
+    """Say where the world of an attempt lies if it was kept."""
+    return run_dir / "workspaces" / f"{index}-{attempt}"
+
+
 def keep(
     place: Place, run_dir: Path, index: int, attempt: int, blobs: BlobStore, rules: Rules, template: Path | None = None
 ) -> Kept:
     """Put the whole world below the run, ignored files included; files of at most `max_bytes` become blobs.
 
     A world that lay over `template` is written out; one that was a copy is moved."""
-    target = run_dir / "workspaces" / f"{index}-{attempt}"
+    target = kept_world(run_dir, index, attempt)
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_tree(target)
     layered = layers_of(place)
