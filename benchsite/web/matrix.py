@@ -17,6 +17,7 @@ from runner.statistics import rate_interval
 
 STEPS = 7
 HATCHED = "g0"
+VERSUS_SQUARES = 1_000
 
 
 def step(value: float | None, scale: tuple[float, float] = (0.0, 1.0), *, turned: bool = False) -> str:
@@ -71,7 +72,7 @@ def body(matrix: Matrix, asked: Question) -> SafeString:
 
 def _name(row: Row, asked: Question, opened: Unfolded | None) -> SafeString:
     """The row's head: its name, and where it has cases the link that unfolds them."""
-    link = format_html('<a href="s/{}/">{}</a>', row.slug, row.name)
+    link = format_html('<a href="s/{}/">{}</a>{}', row.slug, row.name, _versus(row))
     if row.cases < 2:
         return link
     query = asked.query(open="" if opened else row.slug, case=1)
@@ -80,6 +81,13 @@ def _name(row: Row, asked: Question, opened: Unfolded | None) -> SafeString:
         '<a class="opener" href="{}#row-{}" aria-label="{}" title="{}" aria-expanded="{}">{}</a>{}',
         query, row.slug, words, words, "true" if opened else "false", "▾" if opened else "▸", link,
     )  # fmt: skip
+
+
+def _versus(row: Row) -> SafeString:
+    if not any(map(missed, row.squares)):
+        return SafeString("")
+    title = f"What a solved trial of {row.name} did otherwise than the first unsolved one"
+    return format_html('<a class="vs" href="versus?scenario={}" title="{}">≠</a>', row.slug, title)
 
 
 def _case_name(case: Row) -> SafeString:
@@ -113,9 +121,9 @@ def _row(
     row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool, name: SafeString
 ) -> SafeString:
     asked = asks(row)
-    told_n = asked + counted_as(policy)
+    told_n, versus = asked + counted_as(policy), versus_of(matrix, asked)
     squares = "".join(
-        square_html(square, cell.key10, (told_n if square.n else asked) if square else "", scale, turned)
+        square_html(square, cell.key10, (told_n if square.n else asked) if square else "", scale, turned, versus)
         for square, cell in zip(row.squares, matrix.cells, strict=True)
     )
     kind = "case" if row.key is not None else ""
@@ -140,17 +148,30 @@ def counted_as(policy: str) -> str:
     return "&amp;" + escape(f"counted={policy}" if policy else "state=scored")
 
 
-def square_html(square: Square | None, key10: str, asked: str, scale: tuple[float, float], turned: bool) -> str:
-    """One square; `asked` is the escaped rest of its query. Plain strings: this runs thousands of times a page."""
+def versus_of(matrix: Matrix, asked: str) -> str:
+    """The rest of a square's link to a comparison; in a large matrix rows alone have one, to save a third of it."""
+    return asked if len(matrix.rows) * len(matrix.cells) <= VERSUS_SQUARES else ""
+
+
+def missed(square: Square | None) -> bool:
+    return square is not None and square.k is not None and square.k < square.n
+
+
+def square_html(
+    square: Square | None, key10: str, asked: str, scale: tuple[float, float], turned: bool, versus: str = ""
+) -> str:
+    """One square; `asked` is the escaped rest of its query, `versus` that of its link to what a solved trial did.
+
+    Plain strings: this runs thousands of times a page.
+    """
     if square is None:
         return '<td class="g0" title="not planned">–</td>'
     colour, text, marks = step(square.value, scale, turned=turned), escape(square.text), glyphs(square)
-    missed = square.k is not None and square.k < square.n
-    versus = f'<a class="vs" href="versus?cell={key10}{asked}">≠</a>' if missed else ""
+    beside = f'<a class="vs" href="versus?cell={key10}{versus}">≠</a>' if versus and missed(square) else ""
     if not marks:  # most squares: as little markup as there can be
-        return f'<td class="{colour}"><a href="trials?cell={key10}{asked}">{text}</a>{versus}</td>'
+        return f'<td class="{colour}"><a href="trials?cell={key10}{asked}">{text}</a>{beside}</td>'
     title, glyph = escape(told(square)), f'<span class="glyph" aria-hidden="true">{marks}</span>'
-    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}" title="{title}">{text}</a>{glyph}{versus}</td>'
+    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}" title="{title}">{text}</a>{glyph}{beside}</td>'
 
 
 def glyphs(square: Square) -> str:

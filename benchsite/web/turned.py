@@ -10,7 +10,7 @@ from benchsite.readings.matrix import Matrix
 from benchsite.readings.question import Question
 from benchsite.readings.words import fixed, percent
 
-from .matrix import asks, colour_scale, counted_as, margin, rate_text, square_html
+from .matrix import asks, colour_scale, counted_as, margin, rate_text, square_html, versus_of
 
 
 def head(matrix: Matrix) -> SafeString:
@@ -30,7 +30,8 @@ def body(matrix: Matrix, asked: Question) -> SafeString:
         squares = []
         for row, (plain, told) in zip(matrix.rows, queries, strict=True):
             square = row.squares[place]
-            squares.append(square_html(square, cell.key10, told if square and square.n else plain, scale, down))
+            rest, versus = told if square and square.n else plain, versus_of(matrix, plain)
+            squares.append(square_html(square, cell.key10, rest, scale, down, versus))
         made.append(
             format_html(
                 '<tr><th scope="row" title="{}"><a href="c/{}/">{}</a></th>{}<td class="margin">{}</td></tr>',
