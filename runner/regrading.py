@@ -14,6 +14,7 @@ from .hashes import different
 from .manifest import Manifest
 from .plans import EvaluationRequest
 from .prepare import Prepared, prepare
+from .recorded import Recorded
 from .records import RunResult
 from .replay import read
 from .running import MakeExecutor, agents_of_run, begin, drive_run
@@ -54,6 +55,7 @@ def plan(run_dir: Path, scenarios: Sequence[str] = (), cells: Sequence[str] = ()
     result = read(run_dir)
     before = result.manifest
     _check_run(result)
+    Recorded.of(run_dir, replace(before, regrades=before.regrades or before.run))  # refused before a run is made
     names = frozenset(name_of(before, trial.index) for trial in before.trials)
     prepared = prepare(
         run_dir.parents[2], trials=before.trials_per_cell, environment=before.environment, seed=before.seed,

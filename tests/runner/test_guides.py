@@ -17,6 +17,7 @@ import runner
 from runner import replay
 from runner.cli.arguments import COMMANDS
 from runner.environments import sandbox
+from tests.runner.cli.make import told
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "docs" / "library.md"
@@ -96,8 +97,8 @@ def commands_of(guide: Path) -> list[list[str]]:
 
 def test_the_bench_of_the_guide_to_agents_runs_as_written(tmp_path: Path) -> None:
     bench = write_files(ROOT / "docs" / "agents.md", tmp_path)
-    done = benchsite("run", bench, "--workers", "2")
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, said = told("run", bench, "--workers", "2", cwd=tmp_path)
+    assert code == 0, said
     (run,) = (bench / ".bench" / "runs").iterdir()
     found = {}
     for trial in replay.read(run).trials:
@@ -123,19 +124,19 @@ def test_the_bench_of_the_guide_to_environments_runs_as_written(tmp_path: Path) 
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[subprocess.CompletedProcess[str]]]:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[tuple[int, str]]]:
     """Write the bench of the guide to measuring, and run its commands in their order."""
     guide, folder = ROOT / "docs" / "measuring.md", tmp_path_factory.mktemp("measured")
     bench = write_files(guide, folder)
     assert all(FILE.match(text) for language, text in FENCE.findall(guide.read_text("utf-8")) if language == "python")
-    return bench, [benchsite(*words, cwd=folder) for words in commands_of(guide)]
+    return bench, [told(*words, cwd=folder) for words in commands_of(guide)]
 
 
 def test_what_the_guide_to_measuring_says_of_states_and_flags_is_so(
-    measured: tuple[Path, list[subprocess.CompletedProcess[str]]],
+    measured: tuple[Path, list[tuple[int, str]]],
 ) -> None:
     bench, done = measured
-    assert [one.returncode for one in done] == [0, 3, 0, 0, 0, 0, 0], [one.stderr for one in done]
+    assert [code for code, _ in done] == [0, 3, 0, 0, 0, 0, 0]
     first, again = (replay.read(run) for run in sorted((bench / ".bench" / "runs").iterdir()))
     states: dict[str, set[tuple[str, str | None]]] = {}
     for trial in first.trials:
@@ -163,9 +164,9 @@ def test_what_the_guide_to_measuring_says_of_states_and_flags_is_so(
 
 
 def test_coverage_is_counted_as_the_guide_to_measuring_says(
-    measured: tuple[Path, list[subprocess.CompletedProcess[str]]],
+    measured: tuple[Path, list[tuple[int, str]]],
 ) -> None:
-    made = json.loads(measured[1][4].stdout)
+    made = json.loads(measured[1][4][1])
     for seen in made["coverage"].values():
         assert seen["expected"] == seen["observed"] + seen["invalid"] + sum(seen["missing"].values()) == 20
     assert made["coverage"]["note"]["observed"] == 0

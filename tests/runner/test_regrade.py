@@ -14,12 +14,11 @@ from runner.manifest import Manifest
 from runner.prepare import prepare
 from runner.records import Attempt, RunResult
 from runner.regrading import regrade
-from runner.replay import read
 from runner.running import begin, resume, run
 from runner.selection import name_of
 from runner.stored import verify
 from runner.worlds.changes import ChangeSet
-from tests.runner.cli.make import benchsite, json_of
+from tests.runner.cli.make import told
 from tests.runner.scenario.benches import write_bench
 
 TOOL = """#!/bin/sh
@@ -56,7 +55,8 @@ ASK = """
 """
 AGENTS = """{
     "tool": Command("TOOL"), "garbled": Python("helpers:leave"),
-    "paid": Scripted([usage(cost=0.25)], when=[("first", [write("a.txt", "two\\n"), usage(cost=0.5)])]),
+    "paid": Scripted([usage(cost=0.25)], when=[("first", [write("a.txt", "two\\n"),
+        write("node_modules/lib.js", "x"), write("__pycache__/a.pyc", "x"), usage(cost=0.5)])]),
 }"""
 
 
@@ -230,14 +230,18 @@ def test_another_start_world_is_refused_and_so_is_a_run_that_goes_on_or_was_made
         regrade(going)
 
 
-def test_a_large_file_comes_from_the_kept_world_and_another_world_is_named(tmp_path: Path) -> None:
+def test_what_was_not_stored_comes_from_the_kept_world_and_another_world_is_named(tmp_path: Path) -> None:
     """Setup writes something else each time: the agent's patch would lie on a world it never saw."""
     setup = "import uuid\ndef setup(world, cell):\n    (world / 'id.txt').write_text(uuid.uuid4().hex)\n"
     folder = write_bench(
         tmp_path / "bench",
-        {"large": LARGE, "odd": LARGE.replace("bench_large", "bench_odd").replace('"large"', '"odd"')},
+        {
+            "large": LARGE + '        observe("note", workspace.read("node_modules/lib.js"))\n',
+            "odd": LARGE.replace("bench_large", "bench_odd").replace('"large"', '"odd"'),
+        },
         declare='setup=helpers.setup, workspace=Workspace(retain="always", capture=Capture(max_bytes="1 KiB"))',
-        agents='{"shell": Scripted([steps.run("sh -c \'head -c 5000 /dev/zero > big.bin\'")], '
+        agents='{"shell": Scripted([steps.run("sh -c \'head -c 5000 /dev/zero > big.bin\'"), '
+        'write("node_modules/lib.js", "x")], '
         'when=[("odd", [write("id.txt", "mine"), write("big.bin", "x")])])}',
         helpers=setup,
     )
@@ -246,35 +250,17 @@ def test_a_large_file_comes_from_the_kept_world_and_another_world_is_named(tmp_p
     after = regrade(folder / ".bench" / "runs" / before.manifest.run, workers=1)
     states = {name_of(after.manifest, t.planned.index)[0]: (t.state, t.reason) for t in after.trials}
     assert states["large"] == ("scored", "")
+    (note,) = [t.final.observations["note"].value for t in after.trials if t.final and "note" in t.final.observations]
+    assert note == "x", "what the capture ignores is there, too"
     assert states["odd"][0] == "run_error"
     assert states["odd"][1] == "The world is not the one that the agent worked in; these differ: id.txt."
 
 
-@pytest.mark.parametrize("retain", ["always", "never"])
-def test_what_the_capture_ignores_comes_from_the_kept_world_or_is_warned_of(tmp_path: Path, retain: str) -> None:
-    scenario = """
-        def bench_one(workspace, agent):
-            agent.request("install")
-            observe("resolved", workspace.exists("node_modules/lib.js"))
-            observe("count", 1)
-    """
-    folder = write_bench(
-        tmp_path / "bench",
-        {"one": scenario},
-        declare=f'workspace=Workspace(retain="{retain}")',
-        agents='{"npm": Scripted([write("node_modules/lib.js", "x"), write("__pycache__/a.pyc", "x")])}',
-        world={".venv/old.txt": "untouched"},
-    )
-    before = run(folder, workers=1)
-    assert [one.ignored for one in before.trials[0].attempts[0].requests] == [("node_modules",)]
-    edit(folder, "tests/bench_one.py", 'observe("count", 1)', 'observe("count", 2)')
-    (after,) = regrade(folder / ".bench" / "runs" / before.manifest.run, workers=1).trials
-    assert after.final is not None
-    told = [issue.sentence for issue in after.final.issues]
-    assert after.state == "scored"
-    assert after.final.observations["resolved"].value is (retain == "always")
+def test_what_the_capture_ignores_is_warned_of_where_no_world_was_kept(graded: Graded) -> None:
+    was, now = (graded.of(result, "talk", "paid") for result in (graded.before, graded.after))
+    assert [request.ignored for request in was.requests] == [("node_modules",), ()]
     lost = "The agent touched what the capture leaves aside, which is not put back: node_modules."
-    assert told == ([] if retain == "always" else [lost])
+    assert [(issue.severity, issue.sentence) for issue in now.issues] == [("warning", lost)]
 
 
 @pytest.mark.sandbox
@@ -323,16 +309,11 @@ def test_trials_that_never_ran_are_not_run_and_a_cut_regrade_goes_on(tmp_path: P
 
 def test_the_command_tells_the_parent_in_words_and_in_json(graded: Graded) -> None:
     parent = graded.before.manifest.run
-    done = benchsite("regrade", parent, "--cell", "agent=paid", "--scenario", "talk", cwd=graded.folder)
-    assert done.returncode == 0, done.stderr
-    assert f"regraded from {parent}" in done.stdout
-    shown = benchsite("result", cwd=graded.folder).stdout
-    assert f"regraded from {parent}: no agent ran, costs and times are there" in shown
-    made = json_of("result", cwd=graded.folder)
+    code, said = told("regrade", parent, "--cell", "agent=paid", "--scenario", "talk", cwd=graded.folder)
+    assert (code, f"regraded from {parent}" in said) == (0, True), said
+    assert f"regraded from {parent}: no agent ran, costs and times are there" in told("result", cwd=graded.folder)[1]
+    made = json.loads(told("result", "--json", cwd=graded.folder)[1])
     assert (made["regraded"], made["parent"], made["regrades"]) == (True, parent, parent)
-    (row,) = [row for row in json_of("list", cwd=graded.folder)["runs"] if row["run"] == made["run"]]
-    assert (row["regraded"], row["parent"]) == (True, parent)
-    assert "regraded" in benchsite("list", cwd=graded.folder).stdout
-    said = json_of("regrade", parent, "--scenario", "ask", "--cell", "agent=tool", "--bench", graded.folder)
-    assert (said["exit_code"], said["regraded"], said["counts"]) == (3, True, {"run_error": 1})
-    assert read(Path(said["path"])).manifest.parent == parent
+    listed = json.loads(told("list", "--json", cwd=graded.folder)[1])["runs"]
+    assert [(row["regraded"], row["parent"]) for row in listed if row["run"] == made["run"]] == [(True, parent)]
+    assert "regraded" in told("list", cwd=graded.folder)[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -73,3 +75,12 @@ def json_of(*arguments: object, cwd: Path | None = None) -> Any:
     done = benchsite(*arguments, "--json", cwd=cwd)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
+
+
+def told(*arguments: object, cwd: Path) -> tuple[int, str]:
+    """The command in this very process, which costs nothing to start: its exit code and what it printed."""
+    from runner.cli import main
+
+    out = io.StringIO()
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out):
+        return main([str(argument) for argument in arguments]), out.getvalue()
