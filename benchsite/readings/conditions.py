@@ -19,10 +19,9 @@ from .provenance import HUGE
 
 SHOWN = 50
 MODES = {
-    "none": "The agent's environment was closed before grading; only what was collected is graded.",
-    "reuse": "Graded in the environment the agent worked in, with all it left there.",
-    "fresh": "Graded in a new environment: the start world, the fixtures, what was collected, and nothing else of the "
-    "agent's.",
+    "none": "The verifier gets no environment: the agent's is closed, and only what was collected is graded.",
+    "reuse": "The verifier gets the environment the agent worked in, with all it left there.",
+    "fresh": "The verifier gets a new environment: the start world, what was collected, and nothing else of the agent's.",
 }
 SOURCES = {"request": "chosen for the run", "scenario": "marked on the scenario", "bench": "the bench's default"}
 FIXTURES = {
