@@ -21,7 +21,7 @@ SHOWN = 50
 MODES = {
     "none": "The verifier gets no environment: the agent's is closed, and only what was collected is graded.",
     "reuse": "The verifier gets the environment the agent worked in, with all it left there.",
-    "fresh": "The verifier gets a new environment: the start world, what was collected, and nothing else of the agent's.",
+    "fresh": "The verifier gets a new environment: the start world, what was collected, nothing else of the agent's.",
 }
 SOURCES = {"request": "chosen for the run", "scenario": "marked on the scenario", "bench": "the bench's default"}
 FIXTURES = {
