@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from . import surroundings
 from .checkpoints import check as check_checkpoints
 from .definition import Bench
 from .dotbench import dot_bench
@@ -103,7 +104,10 @@ def resume(
 
 
 def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
-    """Compare the bench as it is with the one the run began with, and name the parts that differ."""
+    """Compare the bench as it is with the one the run began with, and name the parts that differ; what its trials were
+    promised must still be held here, their images among it."""
+    from .environments import choose
+
     if manifest.sealed is None:
         raise JournalError(f"The run {manifest.run} was not made by this runner ({manifest.origin}); it cannot go on.")
     if manifest.protocol != PROTOCOL:
@@ -112,13 +116,16 @@ def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
         )
     open_sealed(run_dir.parent.parent, manifest.sealed, verify=True)
     bench = load_bench(run_dir.parents[2])
-    parts = different(manifest.hashes, definition_hashes(bench, extract(bench.schema, bench.file), seal(bench)))
-    if parts:
+    now = definition_hashes(bench, extract(bench.schema, bench.file), seal(bench), surroundings.images(manifest.plans))
+    if parts := different(manifest.hashes, now):
         raise BenchError(
             f"The run {manifest.run} cannot go on: its bench has changed since ({', '.join(parts)}). "
             "Undo the change, or start a new run.",
             file=bench.file,
         )
+    chosen = choose(manifest.environment, bench.isolation, bench.network)
+    if refusal := surroundings.unreachable(chosen, manifest.plans, [None]):
+        raise BenchError(f"The run {manifest.run} cannot go on here. {refusal}", file=bench.file)
     if not manifest.regraded:  # no agent works there
         _check_versions(with_agents(bench, agents_of_run(manifest)), manifest)
 

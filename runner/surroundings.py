@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,8 +85,8 @@ def held(environment: Environment, plan: Mapping[str, Any]) -> tuple[Row, str]:
     return dict(environment.holding(needs_of(Needs(), plan, "execution"))), ""
 
 
-def unreachable(environment: Environment, plans: Iterable[Mapping[str, Any]], endpoints: Iterable[str]) -> str:
-    """Say which model an agent could not reach by the plan of a scenario; "" where all can be reached."""
+def unreachable(environment: Environment, plans: Iterable[Mapping[str, Any]], endpoints: Sequence[str | None]) -> str:
+    """Say what of the plans cannot be held for agents with these models (None is one without); "" where all can."""
     from .environments.base import Needs
 
     needs = (needs_of(Needs(endpoint=endpoint), plan, "execution") for plan in plans for endpoint in endpoints)

@@ -14,8 +14,9 @@ import pytest
 
 from runner.environments import cgroups, sandbox
 from runner.environments.bubblewrap import own_network
+from runner.errors import EnvironmentRefused
 from runner.replay import Attempt, RunResult
-from runner.running import run
+from runner.running import resume, run
 from runner.worlds.places import worlds_root
 from tests.runner.environments.images import NAME
 from tests.runner.scenario.benches import by_cell, write_bench
@@ -51,6 +52,7 @@ class Hunt:
     ended: dict[str, Attempt]
     found: dict[str, list[str]]
     left: str
+    run_dir: Path
 
 
 def _hunt(folder: Path, kind: str, declare: str, agents: list[str], mark: str, port: int) -> Hunt:
@@ -76,7 +78,7 @@ def _hunt(folder: Path, kind: str, declare: str, agents: list[str], mark: str, p
     ended = by_cell(result)
     artifact = next(one for one in ended["hunter"].artifacts if one.name == "found")
     found = json.loads((root / ".bench" / "blobs" / artifact.blob[:2] / artifact.blob).read_bytes())
-    return Hunt(result, ended, found, left)
+    return Hunt(result, ended, found, left, root / ".bench" / "runs" / result.manifest.run)
 
 
 @pytest.fixture
@@ -147,14 +149,19 @@ def test_limits_end_what_breaks_them_and_the_trial_is_graded(hunts: object) -> N
     assert all(attempt.observations["resolved"].value is True for name, attempt in hunt.ended.items()), "the suite ran"
 
 
-def test_in_a_container_it_finds_nothing_and_harms_nothing(hunts: object, containers: None) -> None:
+def test_in_a_container_it_finds_nothing_and_harms_nothing(
+    hunts: object, containers: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hunt = hunts("container", HELD, ["hunter", "bomber"], f'@pytest.mark.environment(image="{NAME}")')  # type: ignore[operator]
     assert hunt.found == {}
     assert hunt.result.manifest.isolation == "container"
     assert hunt.result.manifest.harness["environment"].startswith("container podman ")
     _harmed_nothing(hunt)
     assert hunt.result.manifest.plans[0]["held"]["image"].startswith("sha256:")
-    assert "processes_limit" in hunt.ended["bomber"].flags
+    assert resume(hunt.run_dir).counts == {"scored": 2}
+    monkeypatch.setenv("BENCHSITE_CONTAINERS", "none-of-them")
+    with pytest.raises(EnvironmentRefused, match="install the package 'podman'"):
+        resume(hunt.run_dir)
 
 
 def test_on_the_machine_itself_it_finds_everything_and_the_run_says_that_there_is_no_isolation(hunts: object) -> None:
