@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from .baseline import Baseline, take_baseline
 from .copying import copy_world
 from .keeping import script
 from .layers import LayeredBaseline, Lower
-from .places import Place, check_parents, remove_tree, worlds_root
+from .places import Place, drop_place, make_place, remove_tree
 from .rules import Rules
 from .tree import Tree
 
@@ -30,6 +30,7 @@ INSIDE = frozenset({"local", "sandbox"})
 """Environments whose processes are the trial's own descendants. A container's service would not see the mount."""
 QUIET = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 
+_TRIES = itertools.count(1)
 TakeBaseline = Callable[[BlobStore, Rules], Baseline]
 
 
@@ -144,15 +145,11 @@ def _of_others(source: Path, template: Tree) -> str:
 
 def try_styles(source: Path) -> dict[str, str]:
     """Mount over this template, where worlds live, in every style; "ok", "flat" or the reason for each."""
-    root = worlds_root()
-    check_parents(root)
-    root.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=root, prefix=".try-"))
+    place = make_place("trying-overlays", os.getpid(), next(_TRIES))
     try:
-        (folder / "world").mkdir()
-        argv = [*script(), str(source), str(folder / "layers"), str(folder / "world")]
-        _, said = output_of(argv, cwd=folder, env=QUIET, timeout=60)
+        argv = [*script(), str(source), str(place.root / "layers"), str(place.world)]
+        _, said = output_of(argv, cwd=place.root, env=QUIET, timeout=60)
     finally:
-        remove_tree(folder)
+        drop_place(place)
     rows = (line.partition(" ") for line in said.splitlines())
     return {style: answer for style, _, answer in rows if style in mounting.STYLES}
