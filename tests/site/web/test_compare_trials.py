@@ -134,6 +134,12 @@ def test_a_trial_the_reader_may_not_see_is_absent(client, tmp_path, two):
     gone = f"trial:{'0' * 26}/0"
     for bad in (of(hidden), gone, of(two[0], 7), f"trial:{two[0].ulid}", f"trial:{two[0].ulid}/x"):
         assert client.get(address(of(two[0]), bad)).status_code == 404
+    told = []
+    for bad in (of(hidden), gone):
+        with CaptureQueriesContext(connection) as asked:
+            response = client.get(address(of(two[0]), bad))
+        told.append((response.content, sorted(response.headers.items()), len(asked)))
+    assert told[0] == told[1]
     Run.objects.filter(pk=two[1].pk).update(verdict="submitted")
     assert client.get(address(of(two[0]))).status_code == 400
 
@@ -223,7 +229,8 @@ def test_one_click_leads_from_matrix_strip_and_trial_page_to_what_a_solved_trial
     unsolved = run.trials.filter(outcome="unsolved").select_related("cell", "scenario").first()
     here = f"/runs/{run.ulid}/"
     for page, mark in (
-        ("", "td .vs"),
+        ("", ".matrix .vs"),
+        ("?turn=1", "td .vs"),
         (f"s/{unsolved.scenario.slug}/", ".versus"),
         (f"c/{unsolved.cell.key10}/", ".versus"),
     ):
