@@ -62,7 +62,7 @@ def plan(run_dir: Path, scenarios: Sequence[str] = (), cells: Sequence[str] = ()
         evaluation=_requested(before), agents=agents_of_run(before), tags=tags, probe=False,
         select=Selection(tuple(scenarios), tuple(cells), names),
     )  # fmt: skip
-    _check_held(before, prepared.manifest, prepared.bench.file)
+    check_held(before, prepared.manifest, prepared.bench.file)
     pinned = {cell.id: cell for cell in before.cells}
     manifest = replace(
         prepared.manifest,
@@ -83,7 +83,8 @@ def _check_run(result: RunResult) -> None:
         raise RunnerError(f"The run {manifest.run} has not ended; wait for it, or finish it with run --resume.")
 
 
-def _check_held(before: Manifest, now: Manifest, file: Path) -> None:
+def check_held(before: Manifest, now: Manifest, file: Path) -> None:
+    """Refuse a bench under which the agents would have worked in something else, naming what differs."""
     parts = [part for part in different(before.hashes, now.hashes) if part in HELD]
     parts += [name for name, was, is_now in _conditions(before, now) if was != is_now]
     if parts:
@@ -100,7 +101,21 @@ def _conditions(before: Manifest, now: Manifest) -> list[tuple[str, Any, Any]]:
         (f"{group}.{name}", before.limits.get(group, {}).get(name), now.limits.get(group, {}).get(name))
         for group, name in (("timeouts", "request"), ("timeouts", "trial"), ("budget", "trial"))
     ]
-    return [*limits, ("isolation", before.isolation, now.isolation), ("network", before.network, now.network)]
+    every = [*limits, ("isolation", before.isolation, now.isolation), ("network", before.network, now.network)]
+    then, today = _plans(before), _plans(now)
+    own = ("resources", "image", *(("network",) if before.network == now.network else ()))
+    each = [
+        (f"{name} of {scenario}", then[scenario].get(name), plan.get(name))
+        for scenario, plan in today.items()
+        for name in own
+        if scenario in then
+    ]
+    return [*every, *each]
+
+
+def _plans(manifest: Manifest) -> dict[str, dict[str, Any]]:
+    plans = manifest.plans
+    return {manifest.scenarios[t.scenario].id: plans[t.plan] for t in manifest.trials if t.plan < len(plans)}
 
 
 def _requested(manifest: Manifest) -> EvaluationRequest:

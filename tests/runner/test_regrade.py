@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from runner.errors import BenchError, JournalError, RunnerError
 from runner.manifest import Manifest
 from runner.prepare import prepare
 from runner.records import Attempt, RunResult
-from runner.regrading import regrade
+from runner.regrading import check_held, regrade
 from runner.running import begin, resume, run
 from runner.selection import name_of
 from runner.stored import verify
@@ -212,6 +212,14 @@ def test_what_the_agents_worked_in_may_not_have_changed(graded: Graded, old: str
             regrade(graded.run_dir)
     finally:
         edit(graded.folder, "bench.py", new, old)
+
+
+def test_what_one_scenario_allowed_its_agent_may_not_have_changed_either(graded: Graded) -> None:
+    was = graded.before.manifest
+    now = replace(was, plans=tuple({**plan, "resources": {"memory": 1 << 30}} for plan in was.plans))
+    check_held(was, was, Path("bench.py"))
+    with pytest.raises(BenchError, match=r"has changed since \(resources of ask, resources of large, .*\)"):
+        check_held(was, now, Path("bench.py"))
 
 
 def test_another_start_world_is_refused_and_so_is_a_run_that_goes_on_or_was_made_elsewhere(graded: Graded) -> None:
