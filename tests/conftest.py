@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests import servers
@@ -14,6 +15,10 @@ from tests.early import HOME, WORKER
 
 NO_SKIPS = os.environ.get("BENCHSITE_NO_SKIPS") == "1"
 _skipped: list[str] = []
+
+# A busy machine may stop a process for minutes; how long an example took proves nothing.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
