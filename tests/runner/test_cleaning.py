@@ -1,4 +1,6 @@
-"""`benchsite clean` removes what dead runners left, and nothing that lives."""
+"""`benchsite clean` removes what dead runners left, and nothing that lives.
+
+Control groups are the whole machine's, so all that removes some stands in this one file."""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from runner.cleaning import Left, clean, left_behind
-from runner.environments import sandbox
+from runner.environments import cgroups, sandbox
 from runner.environments.base import Needs
 from runner.worlds.places import Place, make_place
 
@@ -71,6 +73,25 @@ def test_a_sandbox_that_outlived_its_runner_is_ended_before_its_world_goes(world
         assert not place.root.exists()
     finally:
         session.close()
+
+
+def test_a_group_whose_runner_is_gone_is_found_and_removed(worlds: Path) -> None:
+    found = cgroups.parents()
+    if found is None:  # then limits fall to the kernel's own of a process, or are refused: see above
+        assert cgroups.left_behind() == []
+        return
+    own = cgroups.Group.made(found, "own", None, 10)
+    stale = [folder / "benchsite-4194304-1-stale" for folder in dict.fromkeys(found.folders.values())]
+    try:
+        for folder in stale:
+            folder.mkdir()
+        left = cgroups.left_behind()
+        assert set(stale) <= set(left)
+        assert not set(own.places) & set(left)
+        assert {trouble for _, trouble in clean()} == {""}
+        assert not [folder for folder in stale if folder.exists()]
+    finally:
+        own.close()
 
 
 def test_the_command_says_what_it_did(worlds: Path) -> None:

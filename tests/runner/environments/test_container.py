@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.cleaning import Left, left_behind
 from runner.environments import choose, container, engines
 from runner.environments.base import KeptSession, Needs
 from runner.environments.limits import Resources
@@ -115,11 +116,9 @@ def test_a_container_dies_with_its_runner_and_one_left_behind_is_cleaned(
     labels = ("--label", f"{container.LABEL}=1-1")
     alone = ("--network", "none", "--entrypoint", "sleep")
     assert engines.ask("create", "--name", "benchsite-4194304-1-left", *labels, *image.options, *alone, NAME, "1000")[0]
-    from runner.cleaning import Left, clean
-
     left = Left("container", "benchsite-4194304-1-left")
-    assert [found for found, _ in clean(dry_run=True) if found.kind == "container"] == [left]
-    assert (left, "") in clean()
+    assert [found for found in left_behind() if found.kind == "container"] == [left]
+    left.remove()
     assert engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == ""
 
 

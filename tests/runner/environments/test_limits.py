@@ -122,26 +122,6 @@ def test_a_user_who_is_not_root_is_held_too() -> None:
     assert f"CapEff:\t{'0' * 16}" in told["capabilities"]
 
 
-def test_a_group_whose_runner_is_gone_is_found_and_removed() -> None:
-    found = cgroups.parents()
-    if found is None:  # then limits fall to the kernel's own of a process, or are refused: see above
-        assert cgroups.left_behind() == []
-        return
-    own = cgroups.Group.made(found, "own", None, 10)
-    stale = [folder / "benchsite-4194304-1-stale" for folder in dict.fromkeys(found.folders.values())]
-    try:
-        for folder in stale:
-            folder.mkdir()
-        left = cgroups.left_behind()
-        assert set(stale) <= set(left)
-        assert not set(own.places) & set(left)
-        for folder in stale:
-            cgroups.remove(folder)
-        assert not [folder for folder in stale if folder.exists()]
-    finally:
-        own.close()
-
-
 def test_an_environment_without_limits_refuses_them(opener: Opener) -> None:
     with pytest.raises(EnvironmentRefused, match="cannot limit memory and disk"):
         opener("local", Needs(limits=Resources(memory=MB, disk=MB)))
