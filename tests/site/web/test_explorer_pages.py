@@ -181,3 +181,14 @@ def test_a_record_kept_in_memory_is_still_withheld_once_it_is_held(client, run):
         said = text(client.get(trial_url(run, tab)))
         assert "is held back until a curator decides" in said
         assert "came.txt" not in said
+
+
+def test_what_setup_wrote_and_nobody_recorded_is_said_to_be_missing(client, run):
+    assert "The bench has a setup" not in text(client.get(page(run)))
+    version = run.version
+    version.hashes = {**version.hashes, "setup": "0" * 64}
+    version.save()
+    for moment in ("", "?at=start"):
+        assert "of what it wrote only those files are here that the agent changed" in text(
+            client.get(page(run, moment))
+        )
