@@ -27,7 +27,7 @@ class CellFacts:
 
     @cached_property
     def title(self) -> str:
-        return " · ".join(value for _, value in self.shown) or self.name
+        return " · ".join(value for _, value in self.shown or self.axes) or self.name
 
 
 @dataclass(frozen=True)

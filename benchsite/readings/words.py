@@ -96,7 +96,7 @@ def cost(dollars: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """`3 m 30 s`, `0.8 s`, `1 h 04 m`."""
+    """`3 m 30 s`, `0.8 s`, `1 h 04 m`; days from the third on, `5 d 02 h`."""
     if seconds is None or odd(seconds):
         return odd(seconds)
     if seconds < 9.95:
@@ -106,7 +106,9 @@ def duration(seconds: float | None) -> str:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} m {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} m"
+    if whole < 72 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02} m"
+    return f"{whole // 86_400:,} d {whole % 86_400 // 3600:02} h"
 
 
 def size(count: int | None) -> str:

@@ -11,6 +11,8 @@ TAGS = {
     *("strong", "s", "a", "table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+REACHED = {"pre": {"tabindex": "0"}}
+"""What may be wider than a narrow screen is reached, and scrolled, by keyboard too."""
 
 
 def markdown(text: str, *, below: int = 0) -> SafeString:
@@ -23,5 +25,13 @@ def markdown(text: str, *, below: int = 0) -> SafeString:
             token.tag = f"h{min(6, int(token.tag[1]) + below)}"
     made = parser.renderer.render(tokens, parser.options, {})
     schemes = {"http", "https", "mailto"}
-    clean = nh3.clean(made, tags=TAGS, attributes=ATTRIBUTES, url_schemes=schemes, link_rel="nofollow noopener ugc")
+    credit = "nofollow noopener ugc"
+    clean = nh3.clean(
+        made,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        url_schemes=schemes,
+        link_rel=credit,
+        set_tag_attribute_values=REACHED,
+    )
     return mark_safe(clean)

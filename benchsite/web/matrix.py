@@ -37,7 +37,9 @@ def head(matrix: Matrix) -> SafeString:
         deepest = depth == len(matrix.heads) - 1
         groups = _cells_head(matrix, spans) if deepest else _group_head(spans)
         margin = format_html('<th rowspan="{}" scope="col">All cells</th>', len(matrix.heads)) if depth == 0 else ""
-        lines.append(format_html('<tr><th class="axis-name" scope="row">{}</th>{}{}</tr>', axis, groups, margin))
+        lines.append(
+            format_html('<tr><th class="axis-name" scope="row">{}</th>{}{}</tr>', axis or "cell", groups, margin)
+        )
     return SafeString("".join(lines))
 
 

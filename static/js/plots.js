@@ -57,7 +57,7 @@ function paint(figure, table) {
   const spots = table.rows.filter((row) => row.x !== null && row.y !== null);
   const best = spots.filter((row) => row.status === "frontier").sort((a, b) => a.x - b.x);
   const rest = spots.filter((row) => row.status !== "frontier");
-  const ink = colours(figure);
+  const ink = { ...colours(figure), side: sides(figure, spots) };
   const line = { x: best.map((row) => row.x), y: best.map((row) => row.y), mode: "lines", hoverinfo: "skip" };
   const traces = [
     { ...line, line: { shape: "hv", color: ink.link, width: 1.5, dash: "dot" } },
@@ -80,6 +80,13 @@ function colours(figure) {
   return { ...found, font: getComputedStyle(figure).fontFamily };
 }
 
+/** A name stands right of its dot, or left of it where it would be cut at the edge. */
+function sides(figure, spots) {
+  const most = Math.max(...spots.map((row) => row.x_hi ?? row.x));
+  const room = (row) => (1 - row.x / most) * (figure.clientWidth - 120) + 60;
+  return (row) => (row.title.length * 7 > room(row) ? "top left" : "top right");
+}
+
 function points(rows, colour, symbol, table, ink, named = true) {
   const whisker = (low, high, of) => ({
     type: "data",
@@ -96,7 +103,7 @@ function points(rows, colour, symbol, table, ink, named = true) {
     text: rows.map((row) => escaped(row.title)),
     mode: named ? "markers+text" : "markers",
     cliponaxis: false,
-    textposition: "top right",
+    textposition: rows.map(ink.side),
     textfont: { size: 11, color: ink.text },
     marker: { size: 9, color: colour, symbol, line: { width: 1.5, color: colour } },
     error_x: whisker("x_lo", "x_hi", "x"),
