@@ -29,6 +29,7 @@ from .shelf import Shelf
 from .trialhead import Head, find, totals
 
 KEPT_TREES = 4
+ASKED_AT_ONCE = 1_000
 STAGES = {"agent": "the agent", "evaluation": "evaluation"}
 
 
@@ -129,7 +130,7 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     if head is None:
         return None
     records = _records(head)
-    shelf = Shelf(records.values(), head.run.bench_id)
+    shelf = Shelf([*records.values(), head.run.version.template], head.run.bench_id)
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
     joined = _with_moves(found, shelf, head if options.stage == "agent" else None)
     counts = head.stage_counts()
@@ -220,7 +221,9 @@ def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], s
 def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head | None) -> tuple[Changed, ...]:
     """Find moves, and copies of what stood in the start world of `head`; evaluation did not begin with that one."""
     apart = [change for change in found if change.status in ("added", "deleted")]
-    shelf.expect(side.sha256 for change in apart for side in _sides(change) if side)
+    # one question for all sides, but of thousands only what the page and the search for moves read
+    asked = found if len(found) <= ASKED_AT_ONCE else apart
+    shelf.expect(side.sha256 for change in asked for side in _sides(change) if side)
     new = any(change.status == "added" and change.after and change.after.size for change in apart)
     start = _start(head, shelf) if new and head else {}
     joined = with_moves(found, lambda side: bytes_of(side, shelf) if shelf.spent < COUNTED_BYTES else None, start)
