@@ -1,11 +1,13 @@
-"""One scenario: in a run, its cells side by side; across runs, how it went over time."""
+"""One scenario in a run: its cells side by side, its cases, what went wrong in it, and its source."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from django.db.models import Count
 
 from benchsite.artifacts.store import read_blob
 from benchsite.benches.models import Case, ScenarioVersion
@@ -19,11 +21,12 @@ from .loaded import Loaded
 from .matrix import Square, square
 from .strips import NO_STRIP, Strip, strips
 from .subjects import CellFacts
+from .trials import Filters
 from .words import STATE_WORDS, natural
 
 SOURCE_LIMIT = 512 << 10
 CASES = 200
-RUNS = 30
+KINDS = 30
 
 
 @dataclass(frozen=True)
@@ -163,9 +166,8 @@ def _groups(loaded: Loaded, scenario: int, slug: str, counts: Counts, trials: An
     if counts.excluded:
         groups.append(Group("excluded", "excluded by a guard", counts.excluded, f"state=excluded&{of}"))
     if unsolved := counts.states["unsolved"]:
-        kinds = _kinds(loaded, trials)
-        words = ", ".join(f"{name} {many}" for name, many in kinds.most_common(5))
-        groups.append(Group("unsolved", words or STATE_WORDS["unsolved"], unsolved, f"outcome=unsolved&{of}"))
+        groups.append(Group("unsolved", STATE_WORDS["unsolved"], unsolved, f"outcome=unsolved&{of}"))
+        groups += _kinds(loaded, trials, slug)
     return groups
 
 
@@ -175,10 +177,17 @@ def _fault(code: str, many: int, of: str) -> Group:
     return Group(known.state if known else "run_error", words, many, f"fault={code}&{of}")
 
 
-def _kinds(loaded: Loaded, trials: Any) -> Counter[str]:
-    categories = [measure.id for measure in loaded.measures if measure.type == "category"]
-    if not categories:
-        return Counter()
+def _kinds(loaded: Loaded, trials: Any, slug: str) -> list[Group]:
+    """Part the unsolved trials by each category the bench observes, the most frequent first."""
+    named = {measure.id: measure for measure in loaded.measures if measure.type == "category"}
+    if not named:
+        return []
     missed = trials.filter(outcome="unsolved", withdrawn=False)
-    seen = Observation.objects.filter(measure__in=categories, valid=True, trial__in=missed)
-    return Counter(seen.values_list("text", flat=True)[:5000])
+    seen = Observation.objects.filter(measure__in=named, valid=True, trial__in=missed).order_by()
+    counted = seen.values_list("measure", "text").annotate(many=Count("pk")).order_by("-many", "text")[:KINDS]
+    return [_kind(named[pk], text, many, slug) for pk, text, many in counted]
+
+
+def _kind(measure: MeasureFacts, text: str, many: int, slug: str) -> Group:
+    query = Filters(outcome="unsolved", scenario=slug, measure=measure.key, seen="observed", value=text).query()
+    return Group("unsolved", f"{measure.name}: {text}", many, query)
