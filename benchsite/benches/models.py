@@ -28,6 +28,7 @@ class Bench(models.Model):
     class Meta:
         constraints = (models.UniqueConstraint(fields=("owner", "name"), name="bench_owner_name"),)
         ordering = ("owner", "name")
+        verbose_name_plural = "benches"
 
     def __str__(self) -> str:
         return f"{self.owner}/{self.name}"

@@ -72,7 +72,7 @@ def _verdict(loaded: Loaded, reason: str) -> Iterator[Notice]:
         level: Literal["warn", "danger"] = "warn" if run.verdict == "submitted" else "danger"
         yield Notice(level, " ".join(filter(None, (VERDICTS[run.verdict], f"Reason: {reason}" if reason else ""))))
     if run.state == "running" and (since := silent_since(run)):
-        yield Notice("danger", f"No sign of life since {since:%Y-%m-%d %H:%M:%S} UTC: {SILENT}")
+        yield Notice("danger", f"No sign of life since {since.day} {since:%b %Y, %H:%M:%S} UTC: {SILENT}")
     if run.state == "interrupted":
         yield Notice("warn", "The run was interrupted before all its trials ended; it can be resumed.")
     elif run.state == "cancelled":

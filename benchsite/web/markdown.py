@@ -11,7 +11,7 @@ TAGS = {
     *("strong", "s", "a", "table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
-REACHED = {"pre": {"tabindex": "0"}}
+REACHED = {"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}}
 """What may be wider than a narrow screen is reached, and scrolled, by keyboard too."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from django.conf import settings
@@ -14,6 +15,8 @@ from benchsite.readings.words import STATE_WORDS
 from .conditional import private
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
+LINK = re.compile(r"\]\(([a-z][a-z0-9-]*)\.md\)")
+"""A page names another by its file, so that both ways of reading it, here and in the repository, lead there."""
 
 
 @require_safe
@@ -22,6 +25,7 @@ def docs(request: HttpRequest, page: str = "") -> HttpResponse:
     if page and page not in pages:
         raise Http404
     text = (FOLDER / f"{page}.md").read_text(encoding="utf-8") if page else ""
+    text = LINK.sub(r"](/docs/\1/)", text)
     crumbs = [("Docs", "/docs/"), (pages[page], None)] if page else [("Docs", None)]
     return private(render(request, "docs.html", {"pages": pages, "here": page, "text": text, "crumbs": crumbs}))
 

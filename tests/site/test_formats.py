@@ -67,6 +67,8 @@ def test_a_missing_cost_is_a_dash_and_a_small_one_is_not_lost(dollars: float | N
         (210, "3 m 30 s"),
         (3840, "1 h 04 m"),
         (3599.7, "1 h 00 m"),
+        (71 * 3600, "71 h 00 m"),
+        (26_954_040, "311 d 23 h"),
     ],
 )
 def test_times_read_as_people_say_them(seconds: float | None, shown: str) -> None:

@@ -199,3 +199,13 @@ def test_a_table_scrolls_in_its_own_frame_that_keys_can_reach(run: Run, page: Pa
         assert all(table.find_parent(class_=frames) for table in tables), name
         reached = [frame.get("tabindex") for table in tables if (frame := table.find_parent(class_="scroll"))]
         assert set(reached) <= {"0"}, name
+
+
+@pytest.mark.django_db
+def test_every_page_of_the_docs_leads_only_where_something_is(client: Client) -> None:
+    linked: set[str] = set()
+    for page in BeautifulSoup(client.get(reverse("docs")).content, "html.parser").select(".docs-nav a"):
+        read = BeautifulSoup(client.get(str(page["href"])).content, "html.parser")
+        linked |= {str(a["href"]) for a in read.select(".doc a") if "://" not in str(a["href"])}
+    assert reverse("docs_page", args=["statistics"]) in linked, "the pages name one another"
+    assert {address: client.get(address).status_code for address in linked} == dict.fromkeys(linked, 200)
