@@ -97,7 +97,8 @@ def find(user: Any, ulid: str, index: int) -> Head | None:
     seen = Run.objects.visible_to(user).filter(ulid=ulid)
     related = ("run__bench", "run__version", "cell__subject", "scenario", "case")
     attached = Artifact.objects.filter(trial=OuterRef("pk")).order_by().values("trial").annotate(n=Count("pk"))
-    trials = Trial.objects.filter(run__in=seen, index=index).select_related(*related)
+    # the id twice: with so many tables PostgreSQL does not look into `seen` for where to begin
+    trials = Trial.objects.filter(run__ulid=ulid, run__in=seen, index=index).select_related(*related)
     trial = trials.annotate(attached=Subquery(attached.values("n"))).first()
     if trial is None:
         return None
