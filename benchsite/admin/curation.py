@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from benchsite.accounts.access import is_curator
 from benchsite.curation.models import Decision, Note
 from benchsite.flows.curate import NotAllowed, decide
+from benchsite.readings.words import count
 from benchsite.runs.models import Run
 
 from .base import LookOnly
@@ -24,7 +25,7 @@ from .base import LookOnly
 class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
+        widget=forms.Textarea(attrs={"rows": 3, "cols": 40}),
         help_text="It is shown beside the run, for ever.",
     )
 
@@ -93,7 +94,7 @@ class RunAdmin(LookOnly):
     def _ask(self, request: HttpRequest, runs: QuerySet[Any], verdict: Decision.Verdict, form: ReasonForm) -> Any:
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{verdict.label} {runs.count()} runs",
+            "title": f"{verdict.label} {count(runs.count(), 'run')}",
             "opts": self.model._meta,
             "runs": runs.select_related("bench"),
             "form": form,

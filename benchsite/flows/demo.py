@@ -57,7 +57,9 @@ def told(run: Run) -> str:
     outcomes = dict(run.trials.order_by().values_list("outcome").annotate(Count("id")))
     states = [f"{count} {name}" for name, count in run.counts.items() if name != "planned"]
     listed = ", ".join([*states, *(f"{outcomes[name]} {name}" for name in OUTCOMES if name in outcomes)])
-    return f"{run.bench}: run {run.ulid} {run.state}, {run.counts['planned']} trials: {listed}."
+    planned = run.counts["planned"]
+    trials = f"{planned} {'trial' if planned == 1 else 'trials'}"
+    return f"{run.bench}: run {run.ulid} {run.state}, {trials}: {listed}."
 
 
 def _known(folder: Path) -> Run | None:
