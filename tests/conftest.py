@@ -74,3 +74,13 @@ def clis() -> Path:
     if program and shutil.which("codex"):
         return Path(program).parent
     pytest.skip("claude and codex are not installed; npm is needed: apt install npm, then make test installs them")
+
+
+@pytest.fixture(scope="session")
+def mini() -> Path:
+    """Give the folder of the real `mini`, mini-swe-agent's program."""
+    for folder in filter(None, [os.environ.get("BENCHSITE_AGENTS"), "var/agents"]):
+        found = Path(folder).resolve() / "bin"
+        if (found / "mini").exists():
+            return found
+    pytest.skip("mini-swe-agent is not installed; make test installs it into var/agents")
