@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from .errors import RunnerError
 from .manifest import Manifest
@@ -34,6 +35,7 @@ AXIS, MEASURE = "axis.", "measure."
 """Before the names of axes and measures, so that no bench can name a column as another is named."""
 COUNTS = {"files_added": "added", "files_modified": "modified", "files_deleted": "deleted",
           "lines_added": "lines_added", "lines_deleted": "lines_deleted"}  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def frame(*runs: RunResult | Path | str, every: bool = False) -> Columns:
@@ -47,7 +49,7 @@ def frame(*runs: RunResult | Path | str, every: bool = False) -> Columns:
     columns: Columns = {name: [] for name in names}
     for result in results:
         for trial in result.trials:
-            row = _row(result.manifest, trial, every=every)
+            row = row_of(result.manifest, trial, every=every)
             for name in names:
                 columns[name].append(row.get(name))
     return columns
@@ -77,9 +79,34 @@ def table(*runs: RunResult | Path | str, every: bool = False) -> pyarrow.Table:
     """Give `frame` as a typed table of pyarrow."""
     arrow = _pyarrow("pyarrow")
     results = [run if isinstance(run, RunResult) else read(Path(run)) for run in runs]
+    return arrow.table(frame(*results, every=every), schema=_typed_columns([result.manifest for result in results]))
+
+
+def write_parquet_parts(file: IO[bytes], manifest: Manifest, parts: Iterable[Columns]) -> None:
+    """Write one run's columns part by part, so that they need not all be held at a time. Needs pyarrow."""
+    arrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
+    schema = _typed_columns([manifest])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for columns in parts:
+            writer.write_table(arrow.table(columns, schema=schema))
+
+
+def _typed_columns(manifests: Sequence[Manifest]) -> pyarrow.Schema:
+    arrow = _pyarrow("pyarrow")
     types = {"text": arrow.string(), "bool": arrow.bool_(), "int": arrow.int64(), "float": arrow.float64()}
-    fields = {name: types[kind] for name, kind in kinds([result.manifest for result in results]).items()}
-    return arrow.table(frame(*results, every=every), schema=arrow.schema(fields))
+    return arrow.schema({name: types[kind] for name, kind in kinds(manifests).items()})
+
+
+def write_csv(file: IO[str], columns: Columns, *, head: bool = True) -> None:
+    """Write rows for a spreadsheet: what it would run as a formula gets a quote before it, since names are foreign."""
+    writer = csv.writer(file, lineterminator="\n")
+    if head:
+        writer.writerow(columns)
+    writer.writerows(map(_safe, zip(*columns.values(), strict=True)))
+
+
+def _safe(row: Iterable[Any]) -> list[Any]:
+    return [f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value for value in row]
 
 
 def _pyarrow(name: str) -> Any:
@@ -91,7 +118,8 @@ def _pyarrow(name: str) -> Any:
         raise RunnerError("Parquet needs pyarrow: pip install 'benchsite[frames]'.") from error
 
 
-def _row(manifest: Manifest, trial: Trial, *, every: bool) -> dict[str, Any]:
+def row_of(manifest: Manifest, trial: Trial, *, every: bool = False) -> dict[str, Any]:
+    """Give one trial's row by the names of its columns; a name that is absent holds None."""
     scenario, case, cell, number = name_of(manifest, trial.planned.index)
     of = manifest.cells[trial.planned.cell]
     usage = trial.usage.__dict__

@@ -6,14 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Query, Router, Schema
+from ninja.errors import HttpError
 from pydantic import Field
 
 from benchsite.readings.compare import asked as asking
 from benchsite.readings.compare.grammar import CompareRefused, read
 from benchsite.readings.compare.numbers import NumbersPage, numbers
 from benchsite.readings.compare.plain import plain
+from benchsite.readings.frame import frame_of
+from benchsite.readings.framefile import TYPES, refusal, written
 from benchsite.readings.question import Question
 from benchsite.readings.report import comparison_report, run_report
 from benchsite.readings.result import result
@@ -24,6 +27,12 @@ from .auth import reader
 router = Router(tags=["figures"])
 Policy = Literal["scored/1", "errors-fail/1"]
 HTML = {"responses": {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}}
+FRAME = {
+    "responses": {
+        200: {"content": {kind: {} for kind in TYPES.values()}},
+        501: {"description": "Parquet is asked for, and this site has no pyarrow."},
+    }
+}
 
 
 class Refusal(Schema):
@@ -53,6 +62,19 @@ def report(request: HttpRequest, ulid: str, policy: Policy = "scored/1", measure
     run = _run(request, ulid)
     address = request.build_absolute_uri(f"/runs/{ulid}/")
     return _file(f"run-{ulid}", run_report(run, Question(policy=policy, measure=measure), address))
+
+
+@router.get("/runs/{ulid}/frame", openapi_extra=FRAME, summary="Read a run as a data frame")
+def frame(
+    request: HttpRequest, ulid: str, kind: Literal["csv", "json", "parquet"] = "json", every: bool = False
+) -> StreamingHttpResponse:
+    """Trials x measures, as `benchsite export` writes them; JSON is an object of columns. `every`: not only scored."""
+    run = _run(request, ulid)
+    if why := refusal(kind):
+        raise HttpError(501, why)
+    response = StreamingHttpResponse(written(frame_of(run, every=every), kind), content_type=TYPES[kind])
+    response["Content-Disposition"] = f'attachment; filename="{run.ulid}-trials.{kind}"'
+    return response
 
 
 @router.get("/compare", response={200: dict[str, Any], 404: Refusal, 422: Refusal}, summary="Compare")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -19,6 +20,7 @@ from runner.digests import sha256
 from .context import RELEASE
 
 PRIVATE = "private, no-cache"
+R = TypeVar("R", bound=HttpResponseBase)
 
 
 def _build() -> str:
@@ -49,7 +51,7 @@ def page(request: HttpRequest, revision: str, template: str, build: Callable[[],
     return answer(request, revision, lambda: render(request, template, build()))
 
 
-def answer(request: HttpRequest, revision: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+def answer(request: HttpRequest, revision: str, make: Callable[[], R]) -> R | HttpResponseBase:
     if settings.DEBUG or len(get_messages(request)):
         return private(make())
     tag = etag(request, revision)
@@ -59,7 +61,7 @@ def answer(request: HttpRequest, revision: str, make: Callable[[], HttpResponse]
     return private(response)
 
 
-def private(response: HttpResponse) -> HttpResponse:
+def private(response: R) -> R:
     response.headers["Cache-Control"] = PRIVATE
     response.headers["Vary"] = "Cookie"
     return response

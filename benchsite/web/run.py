@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchsite.flows.cancelling import cancel_run, may_cancel
 from benchsite.readings.alive import silent_since
+from benchsite.readings.framefile import has_parquet
 from benchsite.readings.matrix import SORTS
 from benchsite.readings.notes import notes_of
 from benchsite.readings.run import run_page
@@ -39,7 +40,15 @@ def run(request: HttpRequest, ulid: str) -> HttpResponse:
         may = of.state == Run.State.RUNNING and may_cancel(request.user, of)
         beside = notes_of(of, None, request.user, made.tags, made.notes)
         writing = {"beside": beside, **annotating(request, of)}
-        return {"page": made, "crumbs": crumbs_of_run(of), "sorts": SORTS, "link": link, "may_cancel": may, **writing}
+        return {
+            "page": made,
+            "crumbs": crumbs_of_run(of),
+            "sorts": SORTS,
+            "link": link,
+            "may_cancel": may,
+            "parquet": has_parquet(),
+            **writing,
+        }
 
     return page(request, revision(of), template, build)
 

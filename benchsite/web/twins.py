@@ -11,10 +11,10 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 
 from benchsite.readings.sheet import Sheet
+from runner.frames import FORMULA
 
 from .conditional import answer
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 KINDS = ("csv", "json")
 
 

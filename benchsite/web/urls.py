@@ -12,6 +12,7 @@ from . import (
     cell,
     compare,
     compare_numbers,
+    frame,
     home,
     notes,
     pages,
@@ -68,12 +69,16 @@ class Twin(Ulid):
     regex = "csv|json"
 
 
+class File(Ulid):
+    regex = "csv|json|parquet"
+
+
 class Word(Ulid):
     regex = "[a-z]{1,30}"
 
 
 KINDS = {"ulid": Ulid, "sha": Sha256, "part": Part, "scen": Slug, "key10": Key10, "index": Index}
-for name, kind in {**KINDS, "twin": Twin, "word": Word}.items():
+for name, kind in {**KINDS, "twin": Twin, "file": File, "word": Word}.items():
     register_converter(kind, name)
 
 BENCH = "b/<part:owner>/<part:name>/"
@@ -96,6 +101,7 @@ urlpatterns = [
     path(RUN + "versus", compare.versus, name="run_versus"),
     path(RUN + "trials.<twin:kind>", trials.trials_table, name="run_trials_table"),
     path(RUN + "report.html", report.run, name="run_report"),
+    path(RUN + "frame.<file:kind>", frame.run_frame, name="run_frame"),
     path(RUN + "<word:table>.<twin:kind>", run.run_table, name="run_table"),
     path(RUN + "s/<scen:slug>/", scenario.run_scenario, name="run_scenario"),
     path(RUN + "s/<scen:slug>/<word:table>.<twin:kind>", scenario.run_scenario_table, name="run_scenario_table"),

@@ -1,23 +1,18 @@
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any
 
 from runner.errors import RunnerError
 
 from .places import find_run
 from .terminal import clean
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
 
 def command(options: Namespace) -> int:
-    from runner.frames import frame, write_parquet
+    from runner.frames import frame, write_csv, write_parquet
 
     runs = [find_run(name, options.bench) for name in options.runs]
     target: Path | None = options.output
@@ -34,17 +29,6 @@ def command(options: Namespace) -> int:
     with target.open("w", encoding="utf-8", newline="") as file:
         write_csv(file, columns) if kind == ".csv" else json.dump(columns, file)
     return _told(target)
-
-
-def write_csv(file: IO[str], columns: dict[str, list[Any]]) -> None:
-    """Write rows for a spreadsheet: what it would run as a formula gets a quote before it, since names are foreign."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(map(_safe, zip(*columns.values(), strict=True)))
-
-
-def _safe(row: Iterable[Any]) -> list[Any]:
-    return [f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value for value in row]
 
 
 def _told(target: Path) -> int:

@@ -29,6 +29,7 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(
         (
             "run_table",
+            "run_frame",
             "run_trials_table",
             "bench_table",
             "bench_scenario_table",
@@ -68,6 +69,7 @@ def address(name: str, run: Run) -> str:
         "artifact": [evidence.digest],
         "trial_artifact": [*of_trial, evidence.name],
         "run_table": [*of_run, "leaderboard", "csv"],
+        "run_frame": [*of_run, "csv"],
         "bench_table": [*bench, "trend", "json"],
         "run_cell_table": [*of_run, trial.cell.key10, "measures", "csv"],
         "run_scenario_table": [*of_run, "fix_bug", "groups", "json"],

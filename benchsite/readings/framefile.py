@@ -1,0 +1,67 @@
+"""A run's frame as a file that is sent while it is read: CSV, JSON or Parquet, each as `benchsite export` writes it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from tempfile import TemporaryFile
+
+from runner.frames import Columns, write_csv, write_parquet_parts
+
+from .frame import Frame
+
+NO_PARQUET = "This site cannot write Parquet, since pyarrow is not installed; CSV and JSON have the same columns."
+TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
+PIECE = 1 << 16
+
+
+def has_parquet() -> bool:
+    return find_spec("pyarrow") is not None
+
+
+def refusal(kind: str) -> str:
+    """Say why this site cannot write a kind of file; empty where it can."""
+    return NO_PARQUET if kind == "parquet" and not has_parquet() else ""
+
+
+def written(frame: Frame, kind: str) -> Iterator[bytes]:
+    return WRITERS[kind](frame)
+
+
+def _csv(frame: Frame) -> Iterator[bytes]:
+    for number, columns in enumerate(frame.parts()):
+        text = io.StringIO()
+        write_csv(text, columns, head=number == 0)
+        yield text.getvalue().encode()
+
+
+def _json(frame: Frame) -> Iterator[bytes]:
+    """Columns stand one after the other, so that each is held as its bytes until the last row is read."""
+    held: dict[str, io.BytesIO] = {name: io.BytesIO() for name in frame.names}
+    for columns in frame.parts():
+        _add(held, columns)
+    for place, (name, column) in enumerate(held.items()):
+        yield f"{', ' if place else '{'}{json.dumps(name)}: [".encode()
+        yield column.getvalue()
+        yield b"]"
+    yield b"}"
+
+
+def _add(held: dict[str, io.BytesIO], columns: Columns) -> None:
+    for name, values in columns.items():
+        if values:
+            between = b", " if held[name].tell() else b""
+            held[name].write(between + json.dumps(values)[1:-1].encode())
+
+
+def _parquet(frame: Frame) -> Iterator[bytes]:
+    with TemporaryFile() as file:
+        write_parquet_parts(file, frame.manifest, frame.parts())
+        file.seek(0)
+        while piece := file.read(PIECE):
+            yield piece
+
+
+WRITERS: dict[str, Callable[[Frame], Iterator[bytes]]] = {"csv": _csv, "json": _json, "parquet": _parquet}
