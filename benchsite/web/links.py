@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 
 from benchsite.readings.counts import DEFAULT_POLICY
-from benchsite.readings.trials import Filters
+from benchsite.readings.trials import query_of
+
+
+def address(name: str, *args: str) -> str:
+    """Reverse what a page asks for hundreds of times: all that the answer depends on is what it is kept by."""
+    return _reversed(get_script_prefix(), name, args)
+
+
+@lru_cache(maxsize=1024)
+def _reversed(prefix: str, name: str, args: tuple[str, ...]) -> str:
+    return reverse(name, args=args)
 
 
 def trials(ulid: str, **filters: Any) -> str:
     """The list of a run's trials under filters, in their canonical order."""
-    query = Filters(**filters).query()
-    address = reverse("run_trials", args=[ulid])
-    return f"{address}?{query}" if query else address
+    query, here = query_of(filters), address("run_trials", ulid)
+    return f"{here}?{query}" if query else here
 
 
 def run(ulid: str, **asked: Any) -> str:
     """A run's page; defaults stay out of the address."""
     defaults = {"policy": DEFAULT_POLICY, "measure": "", "sort": "name", "first": 1, "every": False}
     pairs = [(name, value) for name, value in asked.items() if value != defaults.get(name)]
-    address = reverse("run", args=[ulid])
-    return f"{address}?{urlencode(pairs, safe='/')}" if pairs else address
+    here = address("run", ulid)
+    return f"{here}?{urlencode(pairs, safe='/')}" if pairs else here
 
 
 def compare_trials(*trials: tuple[str, int], **asked: str) -> str:
     """The comparison of trials named by run and index; of one alone, with the nearest solved trial."""
-    pairs = [("of", f"trial:{ulid}/{index}") for ulid, index in trials]
-    pairs += [(name, value) for name, value in asked.items() if value]
-    return f"{reverse('compare')}?{urlencode(pairs, safe=':/')}"
+    named = [f"of=trial:{ulid}/{index}" for ulid, index in trials]  # nothing in these needs quoting
+    rest = urlencode([(name, value) for name, value in asked.items() if value], safe=":/")
+    return f"{address('compare')}?{'&'.join([*named, rest] if rest else named)}"
 
 
 def unsolved_of(strip: Any) -> list[int]:

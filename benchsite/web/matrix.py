@@ -74,7 +74,7 @@ def body(matrix: Matrix, asked: Question) -> SafeString:
 
 def _name(row: Row, asked: Question, opened: Unfolded | None) -> SafeString:
     """The row's head: its name, and where it has cases the link that unfolds them."""
-    link = format_html('<a href="s/{}/">{}</a>{}', row.slug, row.name, _versus(row))
+    link = SafeString(f'<a href="s/{escape(row.slug)}/">{escape(row.name)}</a>{_versus(row)}')
     if row.cases < 2:
         return link
     query = asked.query(open="" if opened else row.slug, case=1)
@@ -85,11 +85,11 @@ def _name(row: Row, asked: Question, opened: Unfolded | None) -> SafeString:
     )  # fmt: skip
 
 
-def _versus(row: Row) -> SafeString:
+def _versus(row: Row) -> str:
     if not any(map(missed, row.squares)):
-        return SafeString("")
-    title = f"What a solved trial of {row.name} did otherwise than the first unsolved one"
-    return format_html('<a class="vs" href="versus?scenario={}" title="{}">≠</a>', row.slug, title)
+        return ""
+    title = escape(f"What a solved trial of {row.name} did otherwise than the first unsolved one")
+    return f'<a class="vs" href="versus?scenario={escape(row.slug)}" title="{title}">≠</a>'
 
 
 def _case_name(case: Row) -> SafeString:
@@ -119,25 +119,16 @@ def colour_scale(matrix: Matrix) -> tuple[float, float]:
     return (min(seen, default=0.0), max(seen, default=1.0))
 
 
-def _row(
-    row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool, name: SafeString
-) -> SafeString:
+def _row(row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool, name: SafeString) -> str:
     asked = asks(row)
     told_n, versus = asked + counted_as(policy), versus_of(matrix, asked)
     squares = "".join(
         square_html(square, cell.key10, (told_n if square.n else asked) if square else "", scale, turned, versus)
         for square, cell in zip(row.squares, matrix.cells, strict=True)
     )
-    kind = "case" if row.key is not None else ""
-    return format_html(
-        '<tr{}{}><th scope="row" title="{}">{}</th>{}<td class="margin">{}</td></tr>',
-        format_html(' id="row-{}"', row.slug) if not kind else "",
-        format_html(' class="{}"', kind) if kind else "",
-        row.name,
-        name,
-        SafeString(squares),
-        margin(row, matrix),
-    )
+    kind = ' class="case"' if row.key is not None else f' id="row-{escape(row.slug)}"'
+    head = f'<th scope="row" title="{escape(row.name)}">{name}</th>'
+    return f'<tr{kind}>{head}{squares}<td class="margin">{margin(row, matrix)}</td></tr>'
 
 
 def asks(row: Row) -> str:
@@ -206,10 +197,8 @@ def rate_text(counts: Counts, policy: str) -> SafeString:
 
 def rate_of(k: int, n: int) -> SafeString:
     interval = rate_interval(k, n)
-    shown = bounds(*interval) if interval else ""
-    return format_html(
-        '<span class="rate">{}</span> <span class="interval">{}</span>', percent(k / n if n else None), shown
-    )
+    rate, shown = escape(percent(k / n if n else None)), bounds(*interval) if interval else ""
+    return SafeString(f'<span class="rate">{rate}</span> <span class="interval">{shown}</span>')
 
 
 def foot(matrix: Matrix, policy: str) -> SafeString:

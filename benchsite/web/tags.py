@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from html import escape
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils.html import escape, format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from benchsite.readings import words
 from benchsite.readings.leaderboard import Board, Place
@@ -163,12 +164,12 @@ def counts_n(counts: Any, policy: str = "scored/1") -> int:
 @register.simple_tag
 def trial_strip(ulid: str, strip: Strip, more: str = "") -> SafeString:
     """Each trial a mark that links to it; `more` is the list behind the ones not drawn."""
-    base = reverse("run", args=[ulid])
-    drawn = mark_safe("".join(_drawn(base, mark) for mark in strip.marks))
-    names = words.listed([f"{many} {word}" for word, many in _tally(strip)], 6)
-    rest = format_html('<a class="more" href="{}">+{}</a>', more, strip.more) if strip.more else ""
-    hidden = format_html('<span class="visually-hidden">{}</span>', names)
-    return format_html('<span class="strip">{}{}{}{}</span>', hidden, drawn, rest, _versus(ulid, strip))
+    base = links.run(ulid)
+    drawn = "".join([_drawn(base, mark) for mark in strip.marks])
+    names = escape(words.listed([f"{many} {word}" for word, many in _tally(strip)], 6))
+    rest = f'<a class="more" href="{escape(more)}">+{strip.more}</a>' if strip.more else ""
+    hidden = f'<span class="visually-hidden">{names}</span>'
+    return SafeString(f'<span class="strip">{hidden}{drawn}{rest}{_versus(ulid, strip)}</span>')
 
 
 def _drawn(base: str, mark: Mark) -> str:
@@ -177,14 +178,14 @@ def _drawn(base: str, mark: Mark) -> str:
     return f'<a href="{base}t/{mark.index:d}/" title="{title}">{marks.shape(mark.status)}</a>'
 
 
-def _versus(ulid: str, strip: Strip) -> SafeString:
+def _versus(ulid: str, strip: Strip) -> str:
     """Lead from a strip with an unsolved trial to what the nearest solved one did otherwise."""
     trials = links.unsolved_of(strip)
     if not trials:
-        return SafeString("")
+        return ""
     href = links.compare_trials(*((ulid, index) for index in trials), nearest="1" if len(trials) == 2 else "")
-    title = f"What the nearest solved trial did otherwise than trial {trials[0]}"
-    return format_html('<a class="versus" href="{}" title="{}" aria-label="{}">≠</a>', href, title, title)
+    title = f"What the nearest solved trial did otherwise than trial {trials[0]:d}"
+    return f'<a class="versus" href="{escape(href)}" title="{title}" aria-label="{title}">≠</a>'
 
 
 @register.simple_tag

@@ -56,7 +56,7 @@ def paired(pairs: Sequence[Pair], objective: str) -> Paired:
     differences, unit = _differences(both, objective)
     low, high = (plain(float(end)) for end in t_interval(differences))
     middle, sign = float(mean(differences)), -1.0 if _less_is_better(objective) else 1.0
-    wins, losses, ties = _counts(np.asarray([_difference(pair, objective) for pair in both]) * sign)
+    wins, losses, ties = _counts(_of_cases(both, objective) * sign)
     better, worse, _ = _counts(differences * sign)
     chance = permutation_test(differences)
     verdict = _verdict(middle * sign, low, high, chance, len(differences), directed=bool(objective))
@@ -89,17 +89,16 @@ def words(verdict: Verdict, clusters: int, unit: str, *, equal: bool) -> str:
     return f"{UNTOLD}: no {unit[:-1]} differs" if equal else UNTOLD
 
 
-def _difference(pair: Pair, objective: str) -> float:
-    assert pair.base
-    assert pair.other
-    one, two = pair.base.figure, pair.other.figure
+def _of_cases(both: Sequence[Pair], objective: str) -> Floats:
+    figures = [(pair.base.figure, pair.other.figure) for pair in both if pair.base and pair.other]
+    one, two = np.asarray(figures, dtype=float).T
     target = target_of(objective)
-    raw = abs(two - target) - abs(one - target) if target is not None else two - one
-    return float(np.round(raw, 12))
+    raw = np.abs(two - target) - np.abs(one - target) if target is not None else two - one
+    return np.asarray(np.round(raw, 12))
 
 
 def _differences(both: Sequence[Pair], objective: str) -> tuple[Floats, str]:
-    return cluster_means([pair.scenario for pair in both], [_difference(pair, objective) for pair in both])
+    return cluster_means([pair.scenario for pair in both], _of_cases(both, objective))
 
 
 def _side(figures: Sequence[CaseFigure | None], both: Sequence[Pair]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr
@@ -31,8 +33,15 @@ def permutation_test(differences: ArrayLike) -> float | None:
     values = values[values > 0]
     if len(values) <= EXACT:
         return _exact(values, reached)
-    signs = np.random.default_rng(0).integers(0, 2, size=(DRAWS, len(values)), dtype=np.int8) * 2 - 1
-    return float((np.sum(np.abs(signs @ values) >= reached) + 1) / (DRAWS + 1))
+    return float((np.sum(np.abs(_signs(len(values)) @ values) >= reached) + 1) / (DRAWS + 1))
+
+
+@lru_cache(maxsize=8)
+def _signs(units: int) -> NDArray[np.int8]:
+    """Draw the signs once for all sides of a comparison: they are the same for so many units, whatever these are."""
+    signs: NDArray[np.int8] = np.random.default_rng(0).integers(0, 2, size=(DRAWS, units), dtype=np.int8) * 2 - 1
+    signs.setflags(write=False)
+    return signs
 
 
 def _exact(values: NDArray[np.float64], reached: float) -> float:
