@@ -32,6 +32,8 @@ class Observed:
     state: str
     reason: str
     count: int
+    number: float | None = None
+    """What stands behind `value`, where it is valid and a number; a bool is 0 or 1."""
 
     @property
     def objective(self) -> str:
@@ -178,7 +180,7 @@ def observed_one(measure: Measure, row: Observation | None, state: str) -> Obser
         return Observed(measure, words.NONE, "missing", why, 0)
     if not row.valid:
         return Observed(measure, row.text or words.NONE, "invalid", row.reason, row.count)
-    return Observed(measure, _value(measure, row), "valid", row.reason, row.count)
+    return Observed(measure, _value(measure, row), "valid", row.reason, row.count, row.number)
 
 
 def _value(measure: Measure, row: Observation) -> str:

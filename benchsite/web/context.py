@@ -6,6 +6,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from .permalink import permalink
 
 SHEETS = (
     "tokens", "base", "layout", "sections", "components", "tables", "blocks", "forms", "code", "charts", "matrix",
@@ -29,7 +32,8 @@ def site(request: HttpRequest) -> dict[str, Any]:
     name = request.resolver_match.url_name if request.resolver_match else ""
     sheets = [f"css/{sheet}.css" for sheet in SHEETS]
     # not "site": Django's login view puts the host's name there
-    return {"frame": {"release": RELEASE, "sheets": sheets, "here": _place(name or "")}}
+    link = SimpleLazyObject(lambda: permalink(request))  # a page whose query only it understands gives its own
+    return {"frame": {"release": RELEASE, "sheets": sheets, "here": _place(name or "")}, "link": link}
 
 
 def _place(name: str) -> str:

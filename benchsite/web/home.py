@@ -7,9 +7,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings import home as readings
+from benchsite.readings.homesheets import benches_sheet, runs_sheet
 from benchsite.runs.models import Run
 
-from . import asked
+from . import asked, twins
 from .access import benches_for, runs_for
 from .conditional import private
 
@@ -24,18 +25,45 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def home_table(request: HttpRequest, kind: str) -> HttpResponse:
+    page = readings.home_page(benches_for(request), runs_for(request))
+    return private(twins.sent(benches_sheet(page.benches, page.bench_total), kind))
+
+
+@require_safe
 def benches(request: HttpRequest) -> HttpResponse:
     start = asked.whole(request, "start", 0)
     page = readings.benches_page(benches_for(request), runs_for(request), start)
-    return private(render(request, "benches.html", {"page": page, "start": start, "crumbs": [("Benches", None)]}))
+    return private(
+        render(
+            request,
+            "benches.html",
+            {"page": page, "start": start, "query": f"?start={start}" if start else "", "crumbs": [("Benches", None)]},
+        )
+    )
+
+
+@require_safe
+def benches_table(request: HttpRequest, kind: str) -> HttpResponse:
+    page = readings.benches_page(benches_for(request), runs_for(request), asked.whole(request, "start", 0))
+    return private(twins.sent(benches_sheet(page.benches, page.total), kind))
+
+
+@require_safe
+def runs_table(request: HttpRequest, kind: str) -> HttpResponse:
+    return private(twins.sent(runs_sheet(_runs(request)), kind))
 
 
 @require_safe
 def runs(request: HttpRequest) -> HttpResponse:
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    offered = {"states": STATES[1:], "verdicts": VERDICTS[1:], "query": query, "crumbs": [("Runs", None)]}
+    return private(render(request, "runs.html", {"page": _runs(request), **offered}))
+
+
+def _runs(request: HttpRequest) -> readings.RunsPage:
     state = asked.choice(request.GET, "state", STATES, "")
     verdict = asked.choice(request.GET, "verdict", VERDICTS, "")
     before = asked.whole(request, "before", 0)
     tag = request.GET.get("tag", "")
-    page = readings.runs_page(runs_for(request), state=state, verdict=verdict, tag=tag, before=before)
-    context = {"page": page, "states": STATES[1:], "verdicts": VERDICTS[1:], "crumbs": [("Runs", None)]}
-    return private(render(request, "runs.html", context))
+    return readings.runs_page(runs_for(request), state=state, verdict=verdict, tag=tag, before=before)

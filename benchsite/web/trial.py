@@ -13,9 +13,11 @@ from benchsite.readings import diff as diffs
 from benchsite.readings import transcript as transcripts
 from benchsite.readings import trial as trials
 from benchsite.readings.notes import notes_of
+from benchsite.readings.trialsheet import observations
 
-from . import diffparts, logparts
+from . import diffparts, logparts, twins
 from .access import found
+from .conditional import private
 from .evidence import attachment, raw, tab, whole_number
 from .notes import annotating
 
@@ -25,6 +27,11 @@ def trial(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     page = found(trials.overview(request.user, ulid, index))
     run = page.head.run
     return tab(request, "overview", page, beside=notes_of(run, index, request.user), **annotating(request, run))
+
+
+@require_safe
+def trial_table(request: HttpRequest, ulid: str, index: int, kind: str) -> HttpResponse:
+    return private(twins.sent(observations(found(trials.overview(request.user, ulid, index))), kind))
 
 
 @require_safe

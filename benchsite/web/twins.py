@@ -20,7 +20,11 @@ KINDS = ("csv", "json")
 
 def twin(request: HttpRequest, revision: str, make: Callable[[], Sheet], kind: str) -> HttpResponse:
     """Answer with a table as its address's ending says, under the same conditions as its page."""
-    return answer(request, revision, lambda: as_csv(make()) if kind == "csv" else as_json(make()))
+    return answer(request, revision, lambda: sent(make(), kind))
+
+
+def sent(sheet: Sheet, kind: str) -> HttpResponse:
+    return as_csv(sheet) if kind == "csv" else as_json(sheet)
 
 
 def named(sheets: dict[str, Any], name: str) -> Any:

@@ -3,14 +3,16 @@ export function bindCopy(root) {
   root.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
+    const icon = button.querySelector("use");
+    button.dataset.icon ??= icon?.getAttribute("href") ?? "";
     const done = await copyText(button.dataset.copy);
     button.classList.toggle("done", done);
-    button.querySelector("use")?.setAttribute("href", done ? "#i-check" : "#i-danger");
+    icon?.setAttribute("href", done ? "#i-check" : "#i-danger");
     const label = button.getAttribute("aria-label");
     button.setAttribute("aria-label", done ? "Copied" : "Copying is not allowed here");
     setTimeout(() => {
       button.classList.remove("done");
-      button.querySelector("use")?.setAttribute("href", "#i-copy");
+      icon?.setAttribute("href", button.dataset.icon);
       button.setAttribute("aria-label", label);
     }, 1500);
   });

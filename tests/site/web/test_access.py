@@ -23,7 +23,22 @@ OWN = (302, 200, 200, 200)
 CAST = ("stranger", "outsider", "member", "curator")
 EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(
-        ("home", "benches", "runs", "upload", "login", "logout", "docs", "docs_page", "styleguide", "search"), OPEN
+        (
+            "home",
+            "benches",
+            "runs",
+            "upload",
+            "home_table",
+            "benches_table",
+            "runs_table",
+            "login",
+            "logout",
+            "docs",
+            "docs_page",
+            "styleguide",
+            "search",
+        ),
+        OPEN,
     ),
     **dict.fromkeys(("bench", "bench_scenario", "run", "run_trials", "run_scenario", "run_cell"), PRIVATE),
     **dict.fromkeys(
@@ -39,7 +54,9 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
         PRIVATE,
     ),
     "run_versus": (404, 404, 302, 302),
-    **dict.fromkeys(("trial", "trial_transcript", "trial_changes", "trial_diff_file", "trial_patch"), PRIVATE),
+    **dict.fromkeys(
+        ("trial", "trial_table", "trial_transcript", "trial_changes", "trial_diff_file", "trial_patch"), PRIVATE
+    ),
     **dict.fromkeys(
         ("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file", "trial_workspace_zip"), PRIVATE
     ),
@@ -69,6 +86,10 @@ def address(name: str, run: Run) -> str:
         "artifact": [evidence.digest],
         "trial_artifact": [*of_trial, evidence.name],
         "run_table": [*of_run, "leaderboard", "csv"],
+        "home_table": ["csv"],
+        "benches_table": ["json"],
+        "runs_table": ["csv"],
+        "trial_table": [*of_trial, "csv"],
         "run_frame": [*of_run, "csv"],
         "bench_table": [*bench, "trend", "json"],
         "run_cell_table": [*of_run, trial.cell.key10, "measures", "csv"],
