@@ -140,7 +140,20 @@ def lint(steps: Steps, have_npm: bool) -> None:
 def tests_on_sqlite(steps: Steps) -> None:
     for old in ROOT.glob(".coverage*"):
         old.unlink()
-    measured = [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-n", "2", "--dist", "loadscope"]
+    measured = [
+        PYTHON,
+        "-m",
+        "coverage",
+        "run",
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "2",
+        "--dist",
+        "loadscope",
+        "--durations=40",
+    ]
     steps.run("tests (SQLite)", *measured, "-m", "not perf", quiet=False)
 
 
