@@ -144,7 +144,8 @@ def _lines(loaded: Loaded, cell: CellFacts, policy: str) -> Iterator[ScenarioLin
 
 def _measures(loaded: Loaded, cell: CellFacts, boards: dict[int, Board]) -> Iterator[MeasureLine]:
     tallies: dict[int, list[Any]] = defaultdict(list)
-    for row in Tally.objects.filter(run=loaded.run, cell=cell.id):
+    names = ("measure_id", "n", "invalid", "missing", "min", "max", "shares")
+    for row in Tally.objects.filter(run=loaded.run, cell=cell.id).values_list(*names, named=True):
         tallies[row.measure_id].append(row)
     for measure in loaded.measures:
         rows = tallies[measure.id]

@@ -86,6 +86,7 @@ def scenario_page(run: Run, slug: str, policy: str = DEFAULT_POLICY, marked: str
     source, note = _source(version)
     lines = _lines(loaded, slots, trials, policy)
     cases, case_total = _cases(pk, slots)
+    counts = total(slots)
     return ScenarioPage(
         run=run,
         slug=slug,
@@ -95,12 +96,12 @@ def scenario_page(run: Run, slug: str, policy: str = DEFAULT_POLICY, marked: str
         source_note=note,
         measure=loaded.headline,
         policy=policy,
-        counts=total(slots),
+        counts=counts,
         lines=lines,
         scale=scale_of_squares(loaded.headline, [line.square for line in lines]),
         cases=cases,
         case_total=case_total,
-        groups=tuple(_groups(loaded, pk, slug, total(slots), trials)),
+        groups=tuple(_groups(loaded, pk, slug, counts, trials)),
         marked=marked,
     )
 

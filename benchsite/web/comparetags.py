@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 from django import template
 from django.utils.safestring import SafeString
 
+from benchsite.readings.compare.lines import Square
 from runner.statistics import telling
 
 from . import marks
@@ -22,6 +25,36 @@ def change_whisker(page: Any, column: Any) -> SafeString | str:
         return ""
     hollow = made.lo is None
     return marks.whisker(made.difference, made.lo, made.hi, page.scale, hollow=hollow, name=column.sentence)
+
+
+@register.simple_tag
+def case_squares(squares: Iterable[tuple[Square, str, str]]) -> SafeString:
+    """One case's figures side by side, each but the first with its change. Plain strings: pages have hundreds."""
+    made = []
+    for place, (square, url, trials) in enumerate(squares):
+        made.append(_figure(square, trials))
+        if place:
+            made.append(_change(square, url))
+    return SafeString("".join(made))
+
+
+def _figure(square: Square, trials: str) -> str:
+    if square.figure is None:
+        return f'\n<td class="num"><span class="rate none">{escape(square.text)}</span></td>'
+    n = f"{square.figure.n:,}"
+    n = f'<a href="{escape(trials)}">{n}</a>' if trials else n
+    return f'\n<td class="num"><span class="rate">{escape(square.text)}</span> <span class="muted">n={n}</span></td>'
+
+
+def _change(square: Square, url: str) -> str:
+    if square.mark == "apart":
+        said = f'<span class="muted">{escape(square.why)}</span>'
+    elif square.mark == "same" and not square.change:
+        said = '<span class="muted">same</span>'
+    else:
+        said = escape(f"{square.change} {square.mark}")
+        said = f'<a href="{escape(url)}" title="Two trials that show it">{said}</a>' if url else said
+    return f'<td class="change {square.mark}">{said}</td>'
 
 
 @register.simple_tag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from html import escape
 from urllib.parse import urlencode
 
@@ -159,12 +160,18 @@ def square_html(
     """
     if square is None:
         return '<td class="g0" title="not planned">–</td>'
-    colour, text, marks = step(square.value, scale, turned=turned), escape(square.text), glyphs(square)
+    colour, title, text, glyph = _looks(square, scale, turned)
     beside = f'<a class="vs" href="versus?cell={key10}{versus}">≠</a>' if versus and missed(square) else ""
+    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}"{title}>{text}</a>{glyph}{beside}</td>'
+
+
+@lru_cache(maxsize=4096)
+def _looks(square: Square, scale: tuple[float, float], turned: bool) -> tuple[str, str, str, str]:
+    """Colour, title, text and glyphs: of a page's thousands of squares, most look like one of a few dozen."""
+    colour, text, marks = step(square.value, scale, turned=turned), escape(square.text), glyphs(square)
     if not marks:  # most squares: as little markup as there can be
-        return f'<td class="{colour}"><a href="trials?cell={key10}{asked}">{text}</a>{beside}</td>'
-    title, glyph = escape(told(square)), f'<span class="glyph" aria-hidden="true">{marks}</span>'
-    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}" title="{title}">{text}</a>{glyph}{beside}</td>'
+        return colour, "", text, ""
+    return colour, f' title="{escape(told(square))}"', text, f'<span class="glyph" aria-hidden="true">{marks}</span>'
 
 
 def glyphs(square: Square) -> str:

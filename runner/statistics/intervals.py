@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def wilson(k: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats]:
     return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
 
 
+@lru_cache(maxsize=4096)
 def rate_interval(k: float, n: int) -> tuple[float, float] | None:
     """Give Wilson's interval of one rate, or None under three trials."""
     if n < FEWEST_TRIALS:
