@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from runner.statistics import POLICIES, words
 from runner.statistics.objective import target_of
+from runner.statistics.summary import three_figures
 
 from .counts import DEFAULT_POLICY, Counts
 from .subjects import CellFacts
@@ -72,6 +73,8 @@ class Place:
     few: tuple[str, ...]
     run: str = ""
     label: int = 0
+    three: Mapping[str, Any] | None = None
+    """The figure over scored trials, with errors as the worst, and `n` of `planned`; None where not asked for."""
 
     @property
     def micro(self) -> float | None:
@@ -111,7 +114,10 @@ class Board:
 
     def figure(self, place: Place) -> str:
         """The pooled figure, with the decimals its column shares."""
-        return figure(place.macro, "bool") if self.measure.rate else fixed(place.macro, self._places)
+        return self._worded(place.macro)
+
+    def _worded(self, value: float | None) -> str:
+        return figure(value, "bool") if self.measure.rate else fixed(value, self._places)
 
     def bounds(self, place: Place) -> str:
         return bounds(place.lo, place.hi, rate=self.measure.rate, places=self._places)
@@ -124,6 +130,24 @@ class Board:
     def counted(self) -> str:
         """The policy a link from n must name: one that says nothing about this measure counts as scored/1 does."""
         return DEFAULT_POLICY if self.note else self.policy
+
+    @property
+    def partial(self) -> bool:
+        """Whether there are errors, and a worst value to count them as: then one figure alone tells too little."""
+        worst = self.measure.rate or self.measure.worst is not None
+        return worst and any(place.three and place.counts.errors for place in self.places)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the figure of the board's own policy is over, and the other's."""
+        both = ("over scored", "with errors as the worst")
+        return (both[1], both[0]) if POLICIES[self.policy].errors_fail else both
+
+    def other(self, place: Place) -> str:
+        """The pooled figure under the policy that the board does not follow: beside its own, as two of three."""
+        name = "scored" if POLICIES[self.policy].errors_fail else "errors_fail"
+        value = place.three[name] if place.three else None
+        return self._worded(value)
 
     @property
     def ranked(self) -> bool:
@@ -150,13 +174,32 @@ def board(
     *,
     one_run: bool = True,
 ) -> Board:
-    """Order standings (rows of one measure and policy) best first."""
-    places = [_place(row, cells[row.cell_id], counts.get(row.cell_id, Counts())) for row in standings]
+    """Order standings of one measure best first; those of other policies only complete the three figures."""
+    three = _threes(standings)
+    places = [
+        replace(_place(row, cells[row.cell_id], counts.get(row.cell_id, Counts())), three=three.get(row.cell_id))
+        for row in standings
+        if row.policy == policy
+    ]
     places.sort(key=lambda place: (measure.badness(place.macro), place.cell.ordinal))
     rule = POLICIES[policy]
     silent = rule.errors_fail and not measure.rate and measure.worst is None
     note = f"{measure.key} declares no worst value, so errors are left out as under scored/1" if silent else ""
     return Board(measure, policy, note, tuple(places), scale_of(measure, places), one_run)
+
+
+def _threes(standings: Sequence[Any]) -> dict[int, dict[str, Any]]:
+    """Give the three figures of each cell that has a standing under every policy."""
+    found: dict[int, dict[str, Any]] = {}
+    for row in standings:
+        found.setdefault(row.cell_id, {})[row.policy] = row
+    return {
+        cell: three_figures(
+            {name: row.macro for name, row in by.items()}, by[DEFAULT_POLICY].n, by[DEFAULT_POLICY].planned
+        )
+        for cell, by in found.items()
+        if by.keys() == POLICIES.keys()
+    }
 
 
 def _place(row: Any, cell: CellFacts, counts: Counts) -> Place:

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from benchsite.readings import words
 from benchsite.readings.distributions import Box, Categories, Panel
-from benchsite.readings.leaderboard import Place
+from benchsite.readings.leaderboard import Board, Place
 from benchsite.readings.progress import CellProgress
 from benchsite.readings.subjects import CellFacts
 from benchsite.readings.trend import Line, Trend
@@ -35,6 +35,17 @@ def progress_bar(line: CellProgress) -> SafeString:
 def coverage_of(place: Place) -> str:
     share = words.percent(place.n / place.planned) if place.planned else words.NONE
     return f"{share} of"
+
+
+@register.simple_tag
+def other_figure(board: Board, place: Place) -> str:
+    return board.other(place)
+
+
+@register.simple_tag
+def observed_url(ulid: str, board: Board, place: Place) -> str:
+    """The trials that a cell's figure over scored ones rests on."""
+    return links.trials(ulid, cell=place.cell.key10, measure=board.measure.key, seen="observed")
 
 
 @register.simple_tag

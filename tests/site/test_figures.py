@@ -77,6 +77,10 @@ def agrees(client: Client, run: Run, told: dict[str, Any], measure: dict[str, An
         assert (number(row["k"]), int(row["n"]), int(row["planned"])) == (
             figures["k"], figures["n"], figures["planned"],
         )  # fmt: skip
+        three = figures["three"]
+        assert (number(row["scored"]), number(row["errors_fail"]), int(row["observed"])) == (
+            three["scored"], three["errors_fail"], three["n"],
+        )  # fmt: skip
         if shown and figures["n"]:
             cells = shown[cell["key"]]
             assert cells.select_one(".rate").get_text(strip=True) == figure(figures["macro"], "bool")  # type: ignore[union-attr]

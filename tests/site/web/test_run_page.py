@@ -222,3 +222,20 @@ def test_panels_in_which_the_leader_loses_come_first_and_say_so(made: Callable[.
     assert all("the leader loses here" in text for text in texts(soup, ".panel.sure"))
     section = soup.select_one("section[aria-labelledby=scenarios]")
     assert section and "wins overall, but loses on" in section.get_text()
+
+
+def test_where_trials_erred_three_figures_stand_side_by_side(
+    run: Run, page: Page, client: Client, made: Callable[..., Run]
+) -> None:
+    cells = client.get(f"/api/v1/runs/{run.ulid}/result").json()["cells"]
+    three = {cell["key"]: cell["measures"]["resolved"]["three"] for cell in cells}
+    assert any(one["scored"] != one["errors_fail"] for one in three.values())
+    for policy, names in {"scored/1": ("scored", "errors_fail"), "errors-fail/1": ("errors_fail", "scored")}.items():
+        for row in page(f"/runs/{run.ulid}/", policy=policy).select(".leaderboard tbody tr"):
+            one = three[str(row.select_one(".subject a")["href"]).split("/")[-2]]
+            shown = [cell.get_text(strip=True) for cell in row.select(".rate, td.other")]
+            assert shown == [words.figure(one[name], "bool") for name in names]
+            assert row.select_one(".of").get_text(strip=True) == f"{one['n']}/{one['planned']}"
+    assert not page(f"/runs/{run.ulid}/", measure="score").select(".other"), "it declares no worst value"
+    whole = made("none", fates=False, seed=9)
+    assert b'class="num other"' not in client.get(f"/runs/{whole.ulid}/").content
