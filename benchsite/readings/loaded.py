@@ -170,6 +170,8 @@ def _figure(
     most: float | None,
     shares: dict[str, int],
 ) -> TallyRow:
-    mean = summed / n if summed is not None and n else None
-    figure = {"median": median, "min": least, "max": most, "sum": summed}.get(reducer, mean)
+    if reducer in ("median", "min", "max", "sum"):
+        figure = {"median": median, "min": least, "max": most, "sum": summed}[reducer]
+    else:
+        figure = summed / n if summed is not None and n else None
     return TallyRow(cell, case, n, summed, figure, shares)

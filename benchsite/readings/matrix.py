@@ -118,17 +118,6 @@ class Values:
     def of(self, cell: int, cases: Sequence[int]) -> list[TallyRow]:
         return [row for case in cases if (row := self.rows.get((cell, case)))]
 
-    def mean(self, cell: int, cases: Sequence[int]) -> float | None:
-        """The mean of the cases' figures: what a pooled figure is made of."""
-        known = [row.figure for row in self.of(cell, cases) if row.figure is not None]
-        return sum(known) / len(known) if known else None
-
-    def n(self, cell: int, cases: Sequence[int]) -> int:
-        return sum(row.n for row in self.of(cell, cases))
-
-    def sum(self, cell: int, cases: Sequence[int]) -> float:
-        return sum(row.sum or 0 for row in self.of(cell, cases))
-
     def shares(self, cell: int, cases: Sequence[int]) -> Counter[str]:
         """How often each category came."""
         counted: Counter[str] = Counter()
@@ -262,15 +251,17 @@ def square(slots: Sequence[Slot], policy: str, values: Values | None) -> Square:
 
 def _figure(slots: Sequence[Slot], planned: int, errors: int, excluded: int, values: Values) -> Square:
     cell, cases = slots[0].cell, [slot.case for slot in slots]
-    n = values.n(cell, cases)
+    rows = values.of(cell, cases)
+    n = sum([row.n for row in rows])
     if values.measure.type == "category":
         top = values.share(cell, cases)
         text = f"{top[0]} {top[1]}/{n}" if top else NONE
         return Square(top[1] / n if top and n else None, text, None, n, planned, errors, excluded)
-    mean = values.mean(cell, cases)
     if values.measure.rate:
-        k = values.sum(cell, cases)
+        k = sum([row.sum or 0 for row in rows])
         return Square(k / n if n else None, ratio(k, n), k, n, planned, errors, excluded)
+    known = [row.figure for row in rows if row.figure is not None]
+    mean = sum(known) / len(known) if known else None  # over the cases, as a pooled figure is
     return Square(mean, fixed(mean, values.places), mean, n, planned, errors, excluded)
 
 
