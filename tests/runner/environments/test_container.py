@@ -153,7 +153,8 @@ def test_a_fresh_container_has_what_was_declared_and_nothing_else_of_the_agents(
         def bench_one(workspace, agent, evaluation):
             agent.request("go")
             with evaluation() as env:
-                observe("note", env.exec(["sh", "-c", "ls -A . ~ /tmp /fixtures; cat /tmp/note out/run"]).stdout)
+                look = "ls -A . ~ /fixtures; for f in /tmp/*; do test -f $f && echo $f; done; cat /tmp/note out/run"
+                observe("note", env.exec(["sh", "-c", look]).stdout)
                 observe("resolved", env.exec(["./out/run"]).exit_code == 3)
     """
     agent = """{"worker": Scripted([
@@ -166,6 +167,6 @@ def test_a_fresh_container_has_what_was_declared_and_nothing_else_of_the_agents(
     (attempt,) = by_scenario(run(folder, workers=1)).values()
     assert attempt.state == "scored", attempt.reason
     assert attempt.observations["note"].value == (
-        ".:\nout\nreadme.txt\n\n/agent:\n\n/fixtures:\nanswer\n\n/tmp:\nnote\nn\nexit 3\n"
+        ".:\nout\nreadme.txt\n\n/agent:\n\n/fixtures:\nanswer\n/tmp/note\nn\nexit 3\n"
     )
     assert engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == "", "both were closed"

@@ -50,7 +50,7 @@ def test_a_case_tells_where_and_what_it_is(tmp_path: Path) -> None:
     )
     assert case.evaluation == {
         "mode": "none",
-        "artifacts": ["/workspace/a"],
+        "artifacts": [{"path": "/workspace/a", "exclude": []}],
         "collect": [{"command": "make a", "timeout": 5}],
     }
     assert case.uses_evaluation

@@ -42,8 +42,8 @@ SCENARIOS = """
         agent.request("go")
         observe("count", len(workspace.changed()))
         with evaluation() as env:
-            look = env.exec(["sh", "-c", "ls -A . ~ /tmp /fixtures; cat patch.txt /tmp/note; readlink out/here"])
-            observe("note", look.stdout)
+            look = "ls -A . ~ /fixtures; for f in /tmp/*; do test -f $f && echo $f; done"
+            observe("note", env.exec(["sh", "-c", look + "; cat patch.txt /tmp/note; readlink out/here"]).stdout)
             test = env.exec(["sh", "-c", "test -x out/sub/a.txt && test -d out/empty && cat out/here readme.txt"])
             observe("resolved", test.stdout == "work\\nhello\\n" and env.exec(["pgrep", "sleep"]).exit_code != 0)
             ask = [workspace.read, workspace.exists, lambda p: workspace.path, agent.request]
@@ -125,7 +125,7 @@ def test_the_fresh_place_has_template_setup_fixtures_and_what_was_declared(ended
     world = ".:\nfrom-setup.txt\nout\npatch.txt\nreadme.txt\n"
     assert values(attempt) == {
         "count": 5,
-        "note": f"{world}\n/agent:\n\n/fixtures:\nverify.txt\n\n/tmp:\nnote\np\nn\nsub/a.txt\n",
+        "note": f"{world}\n/agent:\n\n/fixtures:\nverify.txt\n/tmp/note\np\nn\nsub/a.txt\n",
         "resolved": True,
         "kind": "patch",
         "share": 1.0,
