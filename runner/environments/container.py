@@ -148,6 +148,7 @@ def _started(
             client = subprocess.Popen(
                 _command(name, image, place, needs, found), stdin=null, stdout=null, stderr=errors,
                 env=engines.client_env(), start_new_session=True,
+                cwd=place.root,  # podman's monitor leaves a file `oom` where it was started
             )  # fmt: skip
             came = _let_in(client, listening)
         if came is None:
