@@ -180,7 +180,7 @@ VARIABLES: dict[str, Variable] = _table(
 
 ELSEWHERE = frozenset(
     f"BENCHSITE_{name}"
-    for name in ("TOKEN", "FORK", "MODEL_URL", "JUDGE_URL", "NO_SKIPS", "CLIS", "PERF_DIR", "PERF_TRIALS")
+    for name in ("TOKEN", "FORK", "MODEL_URL", "JUDGE_URL", "NO_SKIPS", "CLIS", "AGENTS", "PERF_DIR", "PERF_TRIALS")
 )
 """Read by the runner, its examples and the tests, not by the site."""
 
