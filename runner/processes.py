@@ -215,17 +215,11 @@ class Keeper:
         return ProcessLost("The process that kept the trial's commands is gone; the commands ended with it.")
 
 
-KILLED_WITHIN = 2.0
-"""Seconds that a server has to end a trial whose keeper was killed."""
-
-
 class LentKeeper(Keeper):
     """A keeper that will serve other trials after this one: it stays, and what it started here goes."""
 
     def _lost(self) -> ProcessLost:
-        """Whoever kills its keeper loses its trial: the server ends this process, which must not be quicker to speak
-        of a failed environment."""
-        time.sleep(KILLED_WITHIN)
+        time.sleep(2.0)  # who kills its keeper loses its trial: the server is to end this process before it speaks
         return super()._lost()
 
     def close(self) -> None:
