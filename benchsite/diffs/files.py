@@ -51,13 +51,16 @@ class Changed:
         return LETTERS[self.status]
 
     @property
+    def sides(self) -> tuple[Side | None, Side | None]:
+        return self.before, self.after
+
+    @property
     def same_bytes(self) -> bool:
         return bool(self.before and self.after and self.before.sha256 and self.before.sha256 == self.after.sha256)
 
     @property
     def mode_changed(self) -> bool:
-        sides = (self.before, self.after)
-        return all(side is not None and side.type == "file" for side in sides) and (
+        return all(side is not None and side.type == "file" for side in self.sides) and (
             self.before.mode != self.after.mode  # type: ignore[union-attr]  # both are there
         )
 

@@ -9,9 +9,8 @@ from typing import Any
 from benchsite.artifacts.store import BlobRefused
 from benchsite.diffs.compare import Comparison
 from benchsite.diffs.dangers import Pill, split_name
-from benchsite.diffs.files import Changed, Side, read_record, sides_of
+from benchsite.diffs.files import Changed, read_record
 from benchsite.diffs.limits import COUNTED_BYTES, COUNTED_FILES, INLINE_FILES, INLINE_ROWS, PAGE_COLOURED
-from benchsite.diffs.moves import with_moves
 from benchsite.diffs.options import Options
 from benchsite.diffs.pretty import is_json
 from benchsite.diffs.tree import Node, order, tree
@@ -23,13 +22,12 @@ from runner.worlds.patch import git_patch
 
 from .address import from_address, to_address
 from .artifact import Raw
-from .filediff import FileDiff, bytes_of, compared, comparison, counts
-from .records import changes_of, tree_of
+from .filediff import FileDiff, compared, comparison, counts
+from .moved import joined, start_world
+from .records import changes_of
 from .shelf import Shelf
 from .trialhead import Head, find, totals
 
-KEPT_TREES = 4
-ASKED_AT_ONCE = 1_000
 STAGES = {"agent": "the agent", "evaluation": "evaluation"}
 
 
@@ -99,8 +97,8 @@ class TwoSides:
 
     @property
     def revision(self) -> str:
-        states = [self.shelf.state(side.sha256) if side and side.sha256 else "" for side in _sides(self.change)]
-        sides = [side and (side.type, side.mode, side.sha256, side.target) for side in _sides(self.change)]
+        states = [self.shelf.state(side.sha256) if side and side.sha256 else "" for side in self.change.sides]
+        sides = [side and (side.type, side.mode, side.sha256, side.target) for side in self.change.sides]
         return digest([self.change.path, sides, states, self.options.query(), self.options.start])
 
     def file(self, *, asked: bool = True) -> FileDiff:
@@ -132,14 +130,14 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     records = _records(head)
     shelf = Shelf([*records.values(), head.run.version.template], head.run.bench_id)
     found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
-    joined = _with_moves(found, shelf, head if options.stage == "agent" else None)
+    listed = _with_moves(found, shelf, head, options.stage)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
-    page = min(max(1, page), max(1, -(-len(joined) // COUNTED_FILES)))
-    joined = tuple(sorted(joined, key=lambda change: order(change.path)))
-    here = joined[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
-    shelf.expect(side.sha256 for change in here for side in _sides(change) if side)
-    return Changes(head, options, stages, tuple(files_of(here, shelf, options)), totals(joined), refused, page)
+    page = min(max(1, page), max(1, -(-len(listed) // COUNTED_FILES)))
+    listed = tuple(sorted(listed, key=lambda change: order(change.path)))
+    here = listed[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
+    shelf.expect(side.sha256 for change in here for side in change.sides if side)
+    return Changes(head, options, stages, tuple(files_of(here, shelf, options)), totals(listed), refused, page)
 
 
 def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -> OneFile | None:
@@ -150,9 +148,9 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     records = _records(head)
     shelf = Shelf([records.get(options.stage, "")], head.run.bench_id)
     found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
-    joined = _with_moves(found, shelf, head if options.stage == "agent" else None)
-    change = next((change for change in joined if change.path == path), None)
-    shelf.expect(side.sha256 for side in _sides(change) if side) if change else None
+    listed = _with_moves(found, shelf, head, options.stage)
+    change = next((change for change in listed if change.path == path), None)
+    shelf.expect(side.sha256 for side in change.sides if side) if change else None
     return OneFile(options, change, shelf, head) if change else None
 
 
@@ -218,42 +216,10 @@ def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], s
     return (found, "") if found is not None else ((), shelf.why.get(record, "The change record is not here."))
 
 
-def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head | None) -> tuple[Changed, ...]:
-    """Find moves, and copies of what stood in the start world of `head`; evaluation did not begin with that one."""
-    apart = [change for change in found if change.status in ("added", "deleted")]
-    # one question for all sides, but of thousands only what the page and the search for moves read
-    asked = found if len(found) <= ASKED_AT_ONCE else apart
-    shelf.expect(side.sha256 for change in asked for side in _sides(change) if side)
-    new = any(change.status == "added" and change.after and change.after.size for change in apart)
-    start = _start(head, shelf) if new and head else {}
-    joined = with_moves(found, lambda side: bytes_of(side, shelf) if shelf.spent < COUNTED_BYTES else None, start)
-    shelf.expect(change.before.sha256 for change in joined if change.status == "copied" and change.before)
-    # the search has a budget of its own: a page with many moved files still shows its first ones
-    shelf.spent = 0
-    return joined
-
-
-def _start(head: Head, shelf: Shelf) -> dict[str, Side]:
-    """Give what stood in the world before, where its record may be read: a new file may be a copy of any of it."""
-    digest = head.run.version.template
-    return _sides_of_tree(digest, shelf) if digest and shelf.readable(digest) else {}
-
-
-_trees: dict[str, dict[str, Side]] = {}
-
-
-def _sides_of_tree(digest: str, shelf: Shelf) -> dict[str, Side]:
-    """Keep the last few start worlds: every file of a page that is fetched by itself asks for the same one."""
-    if digest not in _trees:
-        value = shelf.json(digest)
-        try:
-            found = sides_of(tree_of(value).entries) if value is not None else {}
-        except RunnerError:
-            found = {}
-        while len(_trees) >= KEPT_TREES:
-            _trees.pop(next(iter(_trees)), None)
-        _trees[digest] = found
-    return _trees.get(digest, {})
+def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head, stage: str) -> tuple[Changed, ...]:
+    """Find moves, and copies of what stood in the start world; evaluation did not begin with that one."""
+    digest = head.run.version.template if stage == "agent" else ""
+    return joined(found, shelf, lambda: start_world(digest, shelf))
 
 
 def files_of(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
@@ -270,7 +236,3 @@ def files_of(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterab
             yield FileDiff(change, to_address(change.path), *counts(change, shelf, options))
         else:
             yield FileDiff(change, to_address(change.path), None, None)
-
-
-def _sides(change: Changed) -> tuple[Side | None, Side | None]:
-    return change.before, change.after

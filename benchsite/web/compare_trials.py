@@ -9,12 +9,13 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
+from benchsite.diffs.alignment import Place
 from benchsite.diffs.files import anchor
 from benchsite.diffs.options import Options
 from benchsite.diffs.pretty import is_json
+from benchsite.diffs.stepindex import APART
 from benchsite.readings.address import to_address
 from benchsite.readings.compare import trials as readings
-from benchsite.readings.compare.aligned import APART
 from benchsite.readings.compare.ends import SHOWS
 from benchsite.readings.compare.grammar import Of
 from benchsite.readings.compare.nearest import MEANING, nearest_solved
@@ -57,16 +58,27 @@ def _three(request: HttpRequest, pair: Pair) -> HttpResponse:
 
 def _transcript(request: HttpRequest, pair: Pair) -> HttpResponse:
     unfolded = request.GET.get("same") == "shown"
-    made = talk(pair, whole_number(request, "page") or 1, unfolded=unfolded)
+    made = talk(pair, whole_number(request, "page") or 1, unfolded=unfolded, start=_from(request))
     sides = [(side.ulid, side.index) for side in (pair.a, pair.b)]
+    start, end = ("" if place == (0, 0) else f"{place[0]}.{place[1]}" for place in (made.start, made.end))
+    more = {"what": "transcript", "same": "shown" if unfolded else ""}
     urls = {
-        "folded": links.compare_trials(*sides, what="transcript"),
-        "shown": links.compare_trials(*sides, what="transcript", same="shown"),
+        "folded": links.compare_trials(*sides, what="transcript", **{"from": start}),
+        "shown": links.compare_trials(*sides, what="transcript", same="shown", **{"from": start}),
+        "whole": links.compare_trials(*sides, **more),
+        "next": links.compare_trials(*sides, **more, **{"from": end}),
     }
     here = urls["shown" if unfolded else "folded"]
     places = [f"{reverse('trial_transcript', args=side)}?" for side in sides]
-    more = {"talk": made, "here": here, "urls": urls, "apart": APART, "places": places}
-    return _tab(request, "transcript", readings.both(pair), **more)
+    given = {"talk": made, "here": here, "urls": urls, "apart": APART, "places": places}
+    return _tab(request, "transcript", readings.both(pair), **given)
+
+
+def _from(request: HttpRequest) -> Place:
+    """Read where a part of a long alignment begins, as `steps of A.steps of B`."""
+    a, _, b = request.GET.get("from", "").partition(".")
+    good = all(text.isascii() and text.isdigit() and len(text) < 9 for text in (a, b))
+    return (int(a), int(b)) if good else (0, 0)
 
 
 def _changes(request: HttpRequest, pair: Pair) -> HttpResponse:
@@ -122,7 +134,7 @@ def _one(request: HttpRequest, pair: Pair, one: OnePath) -> HttpResponse:
         if one.touched.change(key)
     ]
     bar = diffparts.bar(one.options, json=is_json(one.change.path))
-    context |= {"pair": pair, "touched": one.touched, "bar": bar, "keep": keep, "shows": shows}
+    context |= {"pair": pair, "words": one.words, "bar": bar, "keep": keep, "shows": shows}
     return render(request, "compare/file.html", {**context, "all": _url(pair, one.show), "crumbs": _crumbs(pair)})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchsite.diffs.dangers import Pill, split_name
-from benchsite.diffs.files import Changed, Side, changed, read_record
+from benchsite.diffs.files import Changed, Side, changed, read_record, sides_of
 from benchsite.readings.records import tree_of
 from benchsite.readings.shelf import Shelf
 from benchsite.readings.trialhead import Seen
@@ -41,10 +41,6 @@ class Touched:
     def name(self) -> list[str | Pill]:
         return split_name(self.path)
 
-    @property
-    def words(self) -> str:
-        return WORDS[self.who]
-
     def change(self, show: Show) -> Changed | None:
         """Give what one comparison has to show; None where both sides of it are the same."""
         sides = {"ab": (self.a, self.b), "a": (self.starts[0], self.a), "b": (self.starts[1], self.b)}[show]
@@ -58,10 +54,6 @@ class Ends:
     touched: tuple[Touched, ...] = ()
     refused: str = ""
     notes: tuple[str, ...] = ()
-
-    def counts(self) -> list[tuple[Who, str, int]]:
-        tally = [(who, words, sum(one.who == who for one in self.touched)) for who, words in WORDS.items()]
-        return [row for row in tally if row[2]]
 
 
 def ends(pair: Pair, shelf: Shelf) -> Ends:
@@ -95,12 +87,7 @@ def _start(side: Seen, shelf: Shelf) -> dict[str, Side]:
     """Read a start world; without one nothing but what was touched can be compared."""
     digest = side.run.version.template
     tree = shelf.parsed(digest, tree_of) if digest else None
-    entries = tree.entries if tree is not None else ()
-    return {
-        entry.path: Side(entry.type, entry.mode, entry.size or 0, entry.sha256 or "", entry.stored, entry.target or "")
-        for entry in entries
-        if entry.type != "dir"
-    }
+    return sides_of(tree.entries) if tree is not None else {}
 
 
 def _touched(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from benchsite.diffs.alignment import Kind, Place, Span
+from benchsite.diffs.stepindex import PAGE
 from benchsite.readings.shelf import Shelf
-from benchsite.readings.steps import PAGE, Placed, steps_between, total
+from benchsite.readings.steps import Placed, steps_between, total
 from benchsite.readings.steptext import Shown, show
 from benchsite.readings.transcript import placed_of, sources_of
+from benchsite.readings.words import count
 
-from .aligned import Kind, Span, aligned
+from .aligned import aligned
 from .pair import Pair
 
 FOLD = 4
@@ -31,38 +34,67 @@ class Beside:
 
 @dataclass(frozen=True)
 class Talk:
-    """`common`: steps in common at the beginning; `at`: the page of the first divergence, 0 where there is none."""
+    """`common`: steps in common at the beginning; `at`: the page of the first divergence, 0 where there is none.
+
+    Of long transcripts only what lies from `start` to `end` is aligned; `tail` steps are alike at the end of both.
+    """
 
     rows: tuple[Beside, ...]
     totals: tuple[int, int]
+    start: Place
+    end: Place
     alike: int
     common: int
+    tail: int
     page: int
     pages: int
     at: int
     unfolded: bool
     refused: tuple[str, ...]
 
+    @property
+    def begins(self) -> bool:
+        return self.start == (0, 0)
 
-def talk(pair: Pair, page: int, *, unfolded: bool) -> Talk:
+    @property
+    def ends(self) -> bool:
+        return self.end == self.totals
+
+    @property
+    def part(self) -> str:
+        """Say which steps are aligned here; nothing where all are."""
+        if self.begins and self.ends:
+            return ""
+        a, b = ((low + 1, high) for low, high in zip(self.start, self.end, strict=True))
+        alike = f" The last {count(self.tail, 'step')} of both are alike." if self.tail and not self.ends else ""
+        return (
+            f"Long transcripts are aligned part by part: here steps {a[0]:,} to {a[1]:,} of A "
+            f"and {b[0]:,} to {b[1]:,} of B.{alike}"
+        )
+
+
+def talk(pair: Pair, page: int, *, unfolded: bool, start: Place = (0, 0)) -> Talk:
     sources = [sources_of(side) for side in (pair.a, pair.b)]
     shelf = Shelf((source.transcript for side in sources for source in side), pair.a.run.bench_id)
     a, b = (placed_of(side, shelf) for side in sources)
-    spans = aligned(a, b, shelf)
+    found = aligned(a, b, shelf, start)
+    spans = found.spans
     cut = list(_cut(spans, unfolded=unfolded))
     many = sum(size for _, size in cut)
     pages = max(1, -(-many // PAGE))
     page = min(max(1, page), pages)
     rows = tuple(_rows(list(_within(cut, (page - 1) * PAGE, page * PAGE)), spans, a, b, shelf))
-    common = len(spans[0]) if spans and spans[0].kind == "same" else 0
     return Talk(
         rows=rows,
         totals=(total(a, ""), total(b, "")),
+        start=found.start,
+        end=found.end,
         alike=sum(len(span) for span in spans if span.kind == "same"),
-        common=common,
+        common=found.common,
+        tail=found.tail,
         page=page,
         pages=pages,
-        at=_divergence(cut),
+        at=_divergence(cut) if found.start == (0, 0) else 0,
         unfolded=unfolded,
         refused=tuple(shelf.why.values()),
     )
@@ -108,7 +140,8 @@ def _rows(
     parts: Sequence[tuple[Span, bool]], spans: Sequence[Span], a: Sequence[Placed], b: Sequence[Placed], shelf: Shelf
 ) -> Iterator[Beside]:
     """Read what the page shows: on either side one stretch of steps, for rows only go on."""
-    first = next((span for span in spans if span.kind != "same"), None)
+    whole = bool(spans) and spans[0].a0 == spans[0].b0 == 0
+    first = next((span for span in spans if span.kind != "same"), None) if whole else None
     shown = [span for span, fold in parts if not fold]
     left = _read(a, shelf, [(span.a0, span.a1) for span in shown])
     right = _read(b, shelf, [(span.b0, span.b1) for span in shown])

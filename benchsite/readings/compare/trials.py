@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchsite.diffs.files import Changed
 from benchsite.diffs.limits import COUNTED_FILES
 from benchsite.diffs.options import Options
 from benchsite.readings.address import from_address
@@ -16,6 +15,7 @@ from benchsite.readings.shelf import Shelf
 from .ends import SHOWS, WORDS, Ends, Show, Touched, Who, ends
 from .observed import Line, observed, spent
 from .pair import Pair
+from .shown import Shown, view
 
 ALIKE = 200
 
@@ -37,6 +37,7 @@ class Files:
     """The part of a comparison about files. `total` counts what the view has to show, over all pages."""
 
     ends: Ends
+    counts: list[tuple[Who, str, int]]
     show: Show
     options: Options
     groups: tuple[Group, ...]
@@ -68,7 +69,12 @@ class OnePath(TwoSides):
     """A path between the two, by itself."""
 
     touched: Touched
+    who: Who
     show: Show
+
+    @property
+    def words(self) -> str:
+        return WORDS[self.who]
 
 
 def both(pair: Pair) -> Both:
@@ -79,37 +85,41 @@ def files(pair: Pair, show: Show, options: Options, page: int = 1) -> Files:
     """Compare a page of files; groups follow one another in the order of `WORDS`."""
     shelf = Shelf((), pair.a.run.bench_id)
     found = ends(pair, shelf)
-    order = list(WORDS)
-    rows = sorted(((one, one.change(show)) for one in found.touched), key=lambda row: order.index(row[0].who))
-    shown = [(one, change) for one, change in rows if change]
-    page = min(max(1, page), max(1, -(-len(shown) // COUNTED_FILES)))
-    here = shown[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
-    shelf.expect(side.sha256 for _, change in here for side in (change.before, change.after) if side)
-    made = list(files_of([change for _, change in here], shelf, options))
+    seen = view(pair, found.touched, show, shelf)
+    page = min(max(1, page), max(1, -(-len(seen.shown) // COUNTED_FILES)))
+    here = seen.shown[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
+    shelf.expect(side.sha256 for one in here for side in one.change.sides if side)
+    made = list(files_of([one.change for one in here], shelf, options))
     # a path that ends alike has nothing to show between A and B, and must not be passed over in silence
-    alike = [one for one, change in rows if change is None] if show == "ab" and page == 1 else []
-    groups = _groups(here, made, alike)
-    return Files(found, show, options, groups, len(shown), page)
+    alike = seen.same if show == "ab" and page == 1 else ()
+    return Files(found, seen.counts(), show, options, _groups(here, made, alike), len(seen.shown), page)
 
 
 def one_path(pair: Pair, address: str, show: Show, options: Options) -> OnePath | None:
     """Give one path's comparison; None where neither trial touched it or the view shows no difference."""
     path = from_address(address)
     shelf = Shelf((), pair.a.run.bench_id)
-    touched = next((one for one in ends(pair, shelf).touched if one.path == path), None)
-    change = touched.change(show) if touched else None
-    if touched is None or change is None:
+    found = ends(pair, shelf).touched
+    touched = next((one for one in found if one.path == path), None)
+    one = _moved(pair, found, touched, show, shelf) if touched else None
+    if touched is None or one is None:
         return None
-    shelf.expect(side.sha256 for side in (change.before, change.after) if side)
-    return OnePath(options, change, shelf, touched, show)
+    shelf.expect(side.sha256 for side in one.change.sides if side)
+    return OnePath(options, one.change, shelf, touched, one.who, show)
 
 
-def _groups(
-    here: Sequence[tuple[Touched, Changed | None]], made: Sequence[FileDiff], same: Sequence[Touched]
-) -> tuple[Group, ...]:
+def _moved(pair: Pair, found: Sequence[Touched], one: Touched, show: Show, shelf: Shelf) -> Shown | None:
+    """Look for what a path was moved from or to, where it can have been moved at all."""
+    change = one.change(show)
+    if change is None or change.status not in ("added", "deleted"):
+        return Shown(one.who, change) if change else None
+    return view(pair, found, show, shelf).at(one.path)
+
+
+def _groups(here: Sequence[Shown], made: Sequence[FileDiff], same: Sequence[Touched]) -> tuple[Group, ...]:
     groups = []
     for who, words in WORDS.items():
-        of = tuple(file for (one, _), file in zip(here, made, strict=True) if one.who == who)
+        of = tuple(file for one, file in zip(here, made, strict=True) if one.who == who)
         alike = tuple(one for one in same if one.who == who)
         if of or alike:
             groups.append(Group(who, words, of, alike[:ALIKE], max(0, len(alike) - ALIKE)))

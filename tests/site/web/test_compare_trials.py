@@ -65,6 +65,32 @@ def test_each_end_state_is_also_shown_against_the_common_start(client, two):
     assert client.get(address(*map(of, two), f=to_address("d.py"))).status_code == 404
 
 
+def test_a_file_that_was_moved_is_one_file_in_each_view(client, tmp_path):
+    text_a = b"".join(b"value %d\n" % n for n in range(30))
+    start = {"src/a.py": text_a, "b.py": b"y = 1\n"}
+    went = Story(before=start, after={"lib/a.py": text_a, "b.py": b"y = 1\n"})
+    edited = Story(before=start, after={"core/a.py": text_a.replace(b"value 3\n", b"three\n"), "b.py": b"y = 1\n"})
+    pair = [of(take_in(tmp_path / name, story, seed=seed)) for name, story, seed in (("a", went, 1), ("b", edited, 2))]
+
+    def files(show: str) -> list[tuple[str, str]]:
+        made = soup(client.get(address(*pair, show=show)))
+        heads = [(head.select_one(".letter").text, head.select_one(".file-path")) for head in made.select(".file-head")]
+        return [(letter, path.get_text(strip=True)) for letter, path in heads]
+
+    assert files("ab") == [("R", "lib/a.py→core/a.py")]
+    assert files("a") == [("R", "src/a.py→lib/a.py")]
+    assert files("b") == [("R", "src/a.py→core/a.py")]
+    page = soup(client.get(address(*pair)))
+    sums = page.select_one(".diff-sum").get_text(" ", strip=True)
+    assert sums == "1 both changed, differently 1 both changed, alike"
+    # the path it left stands under "alike", and leads to where it went
+    gone = soup(client.get(page.select_one(".alike a")["href"]))
+    assert "src/a.py→lib/a.py" in gone.select_one(".file-path").get_text(strip=True)
+    alone = text(client.get(address(*pair, f=to_address("core/a.py"))))
+    assert "Moved, 9" in alone
+    assert "Both changed, differently." in alone
+
+
 def test_observations_that_differ_come_first_with_their_step(client, two):
     rows = soup(client.get(address(*map(of, two)))).select(".pair-table tbody tr")
     lines = {row.th.get_text(strip=True): [cell.get_text(" ", strip=True) for cell in row.select("td")] for row in rows}

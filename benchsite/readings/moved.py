@@ -1,0 +1,53 @@
+"""Moves and copies among changed files, found with the bytes a page may read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from benchsite.diffs.files import Changed, Side, sides_of
+from benchsite.diffs.limits import COUNTED_BYTES
+from benchsite.diffs.moves import with_moves
+from runner.errors import RunnerError
+
+from .filediff import bytes_of
+from .records import tree_of
+from .shelf import Shelf
+
+KEPT_TREES = 4
+ASKED_AT_ONCE = 1_000
+Start = Callable[[], Mapping[str, Side]]
+_trees: dict[str, dict[str, Side]] = {}
+
+
+def joined(found: tuple[Changed, ...], shelf: Shelf, start: Start = dict) -> tuple[Changed, ...]:
+    """Join what was deleted and added again; name the source of what was copied, of all that `start` holds too."""
+    apart = [change for change in found if change.status in ("added", "deleted")]
+    # one question for all sides, but of thousands only what the page and the search for moves read
+    asked = found if len(found) <= ASKED_AT_ONCE else apart
+    shelf.expect(side.sha256 for change in asked for side in change.sides if side)
+    new = any(change.status == "added" and change.after and change.after.size for change in apart)
+    made = with_moves(found, lambda side: _affordable(side, shelf), start() if new else {})
+    shelf.expect(change.before.sha256 for change in made if change.status == "copied" and change.before)
+    # the search has a budget of its own: a page with many moved files still shows its first ones
+    shelf.spent = 0
+    return made
+
+
+def start_world(digest: str, shelf: Shelf) -> dict[str, Side]:
+    """Give what stood in a start world, where its record may be read. The last few are kept: each part asks again."""
+    if not digest or not shelf.readable(digest):
+        return {}
+    if digest not in _trees:
+        value = shelf.json(digest)
+        try:
+            found = sides_of(tree_of(value).entries) if value is not None else {}
+        except RunnerError:
+            found = {}
+        while len(_trees) >= KEPT_TREES:
+            _trees.pop(next(iter(_trees)), None)
+        _trees[digest] = found
+    return _trees.get(digest, {})
+
+
+def _affordable(side: Side, shelf: Shelf) -> bytes | None:
+    return bytes_of(side, shelf) if shelf.spent < COUNTED_BYTES else None
