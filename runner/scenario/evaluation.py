@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,7 @@ from runner.worlds.copying import copy_world
 from .carrying import carry, read_bounded
 from .commands import OUTPUT_LIMIT, Execution
 from .shelved import CollectedPath, shelf
+from .stops import TrialFault
 
 if TYPE_CHECKING:
     from runner.worlds.places import Place
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from .fresh import FreshStage
     from .live import LiveTrial
     from .stage import Stage
-    from .stops import TrialFault
 
 Entries = tuple[Collected, ...]
 OpenFresh = Callable[[Entries], "FreshStage"]
@@ -126,15 +126,26 @@ class Evaluation:
     def __call__(self) -> Iterator[EvaluationEnvironment | None]:
         if self.entered:
             raise RuntimeError("evaluation() can be entered once per trial.")
+        entries = self._begin()
+        opened = {"none": self._in_none, "reuse": self._in_reuse, "fresh": self._in_fresh}[self.mode]
+        with opened(entries) as env:
+            yield env
+
+    def secure(self) -> None:
+        """Leave the checkpoint of a trial that failed between the agent's last request and this evaluation, so that it
+        too can be graded again without the agent. What cannot be collected leaves none."""
+        if not self.entered and self.mode != "reuse":
+            with suppress(TrialFault):
+                self._begin()
+
+    def _begin(self) -> Entries:
         self.entered = True
         self._trial.enter("collect")
         entries = self._taken_up() if self._trial.checkpoint else self._collected()
         self._artifacts = shelf(entries, self._trial.setting.blobs)
         if (checkpoint := self._set_checkpoint(entries)) is not None:
             self._trial.emit("checkpoint", blob=checkpoint)
-        opened = {"none": self._in_none, "reuse": self._in_reuse, "fresh": self._in_fresh}[self.mode]
-        with opened(entries) as env:
-            yield env
+        return entries
 
     @contextmanager
     def _in_none(self, entries: Entries) -> Iterator[None]:

@@ -209,6 +209,11 @@ class LiveTrial:
             return False
         return isinstance(error, AssertionError) or not asks_later(error, self.setting.sealed)
 
+    def left_ungraded(self, error: BaseException) -> bool:
+        """Did this end the evaluation of an agent that had done all it was asked for?"""
+        failed = self.verdict is not None and self.verdict.state == "eval_error"
+        return failed and 0 < self.asked == self.answered and not asks_later(error, self.setting.sealed)
+
     def _decide(self, verdict: Verdict) -> None:
         if self.verdict is None:
             self.verdict = verdict

@@ -65,6 +65,8 @@ def _step(trial: LiveTrial, when: str, step: Callable[[], object]) -> bool:
         raise
     except BaseException as error:
         trial.raised(error, when)
+        if trial.left_ungraded(error):
+            trial.evaluation.secure()
         if debugged() and not isinstance(error, Skipped):
             stop_at(error)
         return False

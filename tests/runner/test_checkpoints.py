@@ -26,10 +26,14 @@ SCENARIOS = """
     import os, pathlib
 
     JUDGE = pathlib.Path("{judge}")
+    SECOND = JUDGE.with_name("second")
 
     def judge():
         if not JUDGE.exists():
             raise ConnectionError("the judge is down")
+
+    def insist(held):
+        assert held
 
     def graded(workspace, evaluation, env):
         judge()
@@ -63,6 +67,32 @@ SCENARIOS = """
         with evaluation():
             if not JUDGE.exists():
                 os.kill(os.getpid(), 9)
+            observe("resolved", True)
+
+    @pytest.mark.evaluation("none", artifacts=["/workspace/out"], collect=[Collect("date +%N >> out/when")])
+    def bench_early(workspace, agent, evaluation):
+        agent.request("go")
+        judge()
+        if not SECOND.exists():
+            SECOND.touch()
+            raise ConnectionError("the judge is down again")
+        with evaluation():
+            graded(workspace, evaluation, None)
+            observe("resolved", True)
+
+    @pytest.mark.evaluation("none", artifacts=["/workspace/out"])
+    def bench_between(workspace, agent, evaluation):
+        agent.request("go")
+        insist(False)
+        agent.request("and more")
+        with evaluation():
+            observe("resolved", True)
+
+    @pytest.mark.evaluation("none", artifacts=["/workspace/absent"], collect=[Collect("exit 3")])
+    def bench_early_not_collected(workspace, agent, evaluation):
+        agent.request("go")
+        judge()
+        with evaluation():
             observe("resolved", True)
 
     @pytest.mark.evaluation("none", artifacts=["/workspace/absent"], collect=[Collect("exit 3")])
@@ -155,6 +185,9 @@ def test_what_failed_in_evaluation_leaves_a_checkpoint_and_what_failed_to_collec
         "fresh": ("eval_error", "evaluation", True),
         "reuse": ("eval_error", "evaluation", False),
         "dies": ("run_error", "lost", True),
+        "early": ("eval_error", "evaluation", True),
+        "between": ("eval_error", "evaluation", False),
+        "early_not_collected": ("eval_error", "evaluation", False),
         "not_collected": ("run_error", "collect", False),
     }
 
@@ -166,6 +199,9 @@ def test_a_resumed_run_repeats_the_evaluation_alone(second: RunResult) -> None:
         "fresh": ("scored", None, 2),
         "reuse": ("eval_error", "evaluation", 1),
         "dies": ("scored", None, 2),
+        "early": ("eval_error", "evaluation", 2),
+        "between": ("eval_error", "evaluation", 1),
+        "early_not_collected": ("eval_error", "evaluation", 1),
         "not_collected": ("run_error", "collect", 1),
     }
     for name in ("none", "fresh", "dies"):
@@ -200,6 +236,16 @@ def test_the_result_is_what_the_journal_says(folder: Path, second: RunResult) ->
     assert verify(folder / ".bench" / "runs" / second.manifest.run).problems == ()
 
 
-def test_a_second_resume_has_nothing_to_do(folder: Path, second: RunResult) -> None:
+def test_what_failed_before_it_was_entered_is_repeated_alone_as_often_as_it_fails(
+    folder: Path, second: RunResult
+) -> None:
+    """A second resume has nothing else to do."""
     again = resume(folder / ".bench" / "runs" / second.manifest.run, workers=1)
-    assert [len(trial.attempts) for trial in again.trials] == [len(trial.attempts) for trial in second.trials]
+    counts = {name: len(trial.attempts) for name, trial in trials(second).items()}
+    assert {name: len(trial.attempts) for name, trial in trials(again).items()} == {**counts, "early": 3}
+    early = trials(again)["early"]
+    assert (early.state, last(early).outcome) == ("scored", "solved")
+    replayed = [[request.replayed for request in attempt.requests] for attempt in early.attempts]
+    assert replayed == [[False], [True], [True]]
+    assert len({attempt.checkpoint for attempt in early.attempts}) == 1
+    assert len({attempt.collected for attempt in early.attempts}) == 1
