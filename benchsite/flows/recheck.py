@@ -34,7 +34,7 @@ def differences(run: Run) -> Iterator[str]:
     source = Source.of_store(run.manifest, run.events)
     with source.open_events() as file:
         result = fold(read_manifest(source.manifest_bytes()), decode(file))
-    expected = figures(run, list(_rows(run, result)))
+    expected = figures(run, _rows(run, result))
     for name, wanted, found in zip(NAMES, expected, stored_figures(run), strict=True):
         for key in sorted(wanted.keys() | found.keys(), key=repr):
             if wanted.get(key) != found.get(key):

@@ -11,8 +11,9 @@ from benchsite.runs.recount import SLOT, STANDING, TALLY, specs
 from runner.faults import COMPLETE
 from runner.schema import MeasureSpec
 from runner.statistics import POLICIES, CountingPolicy, policy_named
+from runner.statistics.counted import SlotFigures, TallyFigures
 from runner.statistics.rollup import note_of
-from runner.statistics.rows import SlotFigures, TallyFigures, known_sum
+from runner.statistics.rows import known_sum
 from runner.statistics.solving import can_solve, case_of, plain, solving
 from runner.statistics.summary import three_figures
 

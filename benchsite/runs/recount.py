@@ -7,24 +7,31 @@ from itertools import groupby
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 
 from benchsite.benches.models import Measure
 from runner.schema import MeasureSpec
+from runner.statistics.columns import columns
 from runner.statistics.policy import POLICIES
 from runner.statistics.rollup import Row, slots, standings, tallies
 from runner.statistics.spreads import SpreadFigures, spreads
 
-from .models import Observation, Run, Slot, Spread, Standing, Tally, Trial
+from .models import Observation, Run, Slot, Spread, Standing, Tally
+from .querysets import TrialQuerySet
 
 WITHDRAWN = "withdrawn"
 """The state a curator's withdrawal gives a trial in the rollups; it counts nowhere, and is shown beside the rest."""
 TEXTS = frozenset({"category", "text"})
 Figures = dict[tuple[Any, ...], tuple[Any, ...]]
+Seen = tuple[dict[str, float | str], frozenset[str]]
+"""A trial's valid values, and the measures whose every observation was invalid."""
+PART = 5000
+"""Trials read at a time."""
 
 
 def recount(run: Run) -> None:
     """Rebuild the run's rollups from its rows; call it in the transaction that changed them."""
-    found = figures(run, list(rows_of_run(run)))
+    found = figures(run, rows_of_run(run))
     with transaction.atomic():
         for (model, names), rows in zip(ROLLUPS.items(), found, strict=True):
             model.objects.filter(run=run)._raw_delete(run._state.db or "default")
@@ -46,20 +53,21 @@ def specs(run: Run) -> list[MeasureSpec]:
     return [MeasureSpec.from_json(row) for row in run.version.schema]
 
 
-def figures(run: Run, rows: list[Row]) -> tuple[Figures, ...]:
+def figures(run: Run, rows: Iterable[Row]) -> tuple[Figures, ...]:
     """Give the rollups in the order of ROLLUPS, as {key: other columns}; in `rows` cell, scenario, case are row ids."""
     measures = specs(run)
+    table = columns(rows, measures)
     ids = dict(Measure.objects.filter(version=run.version_id).values_list("key", "id"))
-    slot: Figures = {key: tuple(found) for key, found in slots(rows).items()}
+    slot: Figures = {key: tuple(found) for key, found in slots(table).items()}
     tally: Figures = {
-        (cell, case, ids[key]): tuple(found) for (cell, _, case, key), found in tallies(rows, measures).items()
+        (cell, case, ids[key]): tuple(found) for (cell, _, case, key), found in tallies(table, measures).items()
     }
     standing: Figures = {
         (s.cell, s.policy, ids[s.measure]): tuple(s[3:-1])
         for policy in POLICIES
-        for s in standings(rows, measures, policy, run.ulid)
+        for s in standings(table, measures, policy, run.ulid)
     }
-    spread: Figures = {key: tuple(found) for key, found in spreads(rows, measures).items()}
+    spread: Figures = {key: tuple(found) for key, found in spreads(table, measures).items()}
     return slot, tally, standing, spread
 
 
@@ -79,45 +87,38 @@ def _insert(model: Any, names: tuple[str, ...], run: Run, found: Figures) -> Non
 
 
 def rows_of_run(run: Run) -> Iterator[Row]:
-    """Read the run's planned trials in the order of their index, with the values of the counted attempts."""
-    trials = run.trials.order_by("index").values_list(
+    """Read the run's planned trials in the order of their index, with the values of the counted attempts.
+
+    A part of the trials at a time, and the observations of that part: memory does not grow with the run.
+    """
+    names = {row.pk: (row.key, row.type in TEXTS) for row in Measure.objects.filter(version=run.version_id)}
+    most = run.trials.aggregate(most=Max("index"))["most"]
+    for start in range(0, 0 if most is None else most + 1, PART):
+        part = run.trials.filter(index__gte=start, index__lt=start + PART)
+        yield from _rows(part, _values(part, names))
+
+
+def _rows(part: TrialQuerySet, values: dict[int, Seen]) -> Iterator[Row]:
+    trials = part.order_by("index").values_list(
         "id", "cell_id", "scenario_id", "case_id", "number", "state", "fault", "outcome",
         "cost", "seconds", "tokens", "withdrawn",
     )  # fmt: skip
-    values = _values(run)
-    for id, cell, scenario, case, number, state, fault, outcome, cost, seconds, tokens, withdrawn in trials.iterator(
-        chunk_size=5000
-    ):
-        held, invalid = values.get(id, ({}, frozenset()))
+    for id, cell, scenario, case, number, state, fault, outcome, cost, seconds, tokens, withdrawn in trials:
+        held, invalid = values.get(id, _NOTHING)
+        if withdrawn:
+            state, fault, outcome = WITHDRAWN, None, None
         yield Row(
-            cell=cell,
-            scenario=scenario,
-            case=case,
-            number=number,
-            state=WITHDRAWN if withdrawn else state,
-            fault=None if withdrawn else fault or None,
-            outcome=None if withdrawn else outcome or None,
-            cost=cost,
-            seconds=seconds,
-            tokens=tokens,
-            values=held,
-            invalid=invalid,
+            cell, scenario, case, number, state, fault or None, outcome or None, cost, seconds, tokens, held, invalid
         )
 
 
-def _values(run: Run) -> dict[int, tuple[dict[str, float | str], frozenset[str]]]:
-    names = {row.pk: (row.key, row.type in TEXTS) for row in Measure.objects.filter(version=run.version_id)}
-    found = (
-        Observation.objects.filter(trial__in=Trial.objects.filter(run=run))
-        .order_by("trial_id")
-        .values_list("trial_id", "measure_id", "number", "text", "valid")
-    )
-    return {trial: _of_trial(rows, names) for trial, rows in groupby(found.iterator(5000), key=lambda row: row[0])}
+def _values(part: TrialQuerySet, names: dict[int, tuple[str, bool]]) -> dict[int, Seen]:
+    rows = Observation.objects.filter(trial__in=list(part.values_list("id", flat=True))).order_by("trial_id")
+    found = rows.values_list("trial_id", "measure_id", "number", "text", "valid")
+    return {trial: _of_trial(rows, names) for trial, rows in groupby(found.iterator(PART), key=lambda row: row[0])}
 
 
-def _of_trial(
-    rows: Iterable[tuple[Any, ...]], names: dict[int, tuple[str, bool]]
-) -> tuple[dict[str, float | str], frozenset[str]]:
+def _of_trial(rows: Iterable[tuple[Any, ...]], names: dict[int, tuple[str, bool]]) -> Seen:
     held: dict[str, float | str] = {}
     invalid: list[str] = []
     for _, measure, number, text, valid in rows:
@@ -130,3 +131,4 @@ def _of_trial(
 
 
 _NONE: frozenset[str] = frozenset()
+_NOTHING: Seen = ({}, _NONE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .casefigure import CaseFigure, Counted, average, case_figure
 from .cost import Ratio, Spent, cost_per_success
+from .counted import SlotFigures, TallyFigures
 from .intervals import rate_interval, t_interval, wilson
 from .paired import Paired, paired, trials_needed
 from .pairing import Pair, Part, match, shared_subjects
@@ -13,7 +14,7 @@ from .pooled import Pooled, pooled
 from .power import Needed
 from .repeats import RepeatFigures, Tried, repeats
 from .rollup import StandingFigures, slots, standings, tallies
-from .rows import Row, SlotFigures, TallyFigures, rows_of
+from .rows import Row, rows_of
 from .spread import Bin, Share, Spread, category_shares, histogram, outliers, shared_bins, spread
 from .words import words
 

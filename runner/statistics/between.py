@@ -15,10 +15,11 @@ from runner.replay import RunResult
 from runner.schema import MeasureSpec
 
 from .casefigure import Counted, case_figure
+from .counted import slots, tallies
 from .paired import Paired, paired
 from .pairing import MEASURED_BY, Pair, Part, match
 from .policy import policy_named
-from .rows import rows_of, slots, tallies
+from .rows import rows_of
 
 
 @dataclass(frozen=True)

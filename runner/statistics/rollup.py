@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from runner.faults import at_subjects_door
 from runner.schema import MeasureSpec
 
 from .clusters import Floats, Ints, mean, plain
 from .clusters import clusters as clusters_of
+from .columns import Columns, columns, parts
+from .counted import SlotFigures, TallyFigures, exact_sum, slots, tallies
 from .intervals import t_interval
 from .objective import badness
 from .policy import CountingPolicy, policy_named
-from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
+from .rows import Key, Row, rows_of
 from .words import FEWEST_CLUSTERS, words
 
 __all__ = ["Row", "SlotFigures", "StandingFigures", "TallyFigures", "rows_of", "slots", "standings", "tallies"]
@@ -49,22 +49,12 @@ class StandingFigures(NamedTuple):
     note: str
 
 
-class _Table(NamedTuple):
-    """Rows as columns: codes of cell and case, and which scenario each case belongs to."""
-
-    rows: Sequence[Row]
-    cells: list[Key]
-    cell: Ints
-    case: Ints
-    scenario_of: Ints
-    scored: NDArray[np.bool_]
-    blamed: NDArray[np.bool_]
-
-
-def standings(rows: Iterable[Row], measures: Sequence[MeasureSpec], policy: str, seed: str) -> list[StandingFigures]:
+def standings(
+    rows: Iterable[Row] | Columns, measures: Sequence[MeasureSpec], policy: str, seed: str
+) -> list[StandingFigures]:
     """Pool every measure that has numbers for every cell; `seed` is the run's id. Categories have shares only."""
-    table, rule = _table(list(rows)), policy_named(policy)
-    if not table.rows:
+    table, rule = columns(rows, measures), policy_named(policy)
+    if not table.groups:
         return []
     spent = _spent(table)
     made: list[StandingFigures] = []
@@ -74,42 +64,20 @@ def standings(rows: Iterable[Row], measures: Sequence[MeasureSpec], policy: str,
     return made
 
 
-def _table(rows: list[Row]) -> _Table:
-    cells: dict[Key, int] = {}
-    scenarios: dict[Key, int] = {}
-    cases: dict[tuple[Key, Key], int] = {}
-    scenario_of: list[int] = []
-    cell, case = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    for place, row in enumerate(rows):
-        cell[place] = cells.setdefault(row.cell, len(cells))
-        key = (row.scenario, row.case)
-        if key not in cases:
-            cases[key] = len(cases)
-            scenario_of.append(scenarios.setdefault(row.scenario, len(scenarios)))
-        case[place] = cases[key]
-    scored = np.fromiter((row.state == "scored" for row in rows), bool, len(rows))
-    blamed = np.fromiter((row.state == "run_error" and at_subjects_door(row.fault) for row in rows), bool, len(rows))
-    return _Table(rows, list(cells), cell, case, np.asarray(scenario_of, dtype=np.int64), scored, blamed)
-
-
-def _spent(table: _Table) -> list[tuple[int, float | None, float | None]]:
+def _spent(table: Columns) -> list[tuple[int, float | None, float | None]]:
     """Give (planned, cost, seconds) of every cell."""
-    groups: list[list[Row]] = [[] for _ in table.cells]
-    for code, row in zip(table.cell.tolist(), table.rows, strict=True):
-        groups[code].append(row)
-    return [(len(g), known_sum(r.cost for r in g), known_sum(r.seconds for r in g)) for g in groups]
+    places = parts(table.cell, len(table.cells))
+    return [(len(own), exact_sum(table.cost[own]), exact_sum(table.seconds[own])) for own in places]
 
 
 def _measure(
-    table: _Table,
+    table: Columns,
     measure: MeasureSpec,
     rule: CountingPolicy,
     seed: str,
     spent: list[tuple[int, float | None, float | None]],
 ) -> list[StandingFigures]:
-    key = measure.key
-    values = np.fromiter((_number(row.values.get(key)) for row in table.rows), float, len(table.rows))
-    counted = rule.counted(values, table.scored, table.blamed, measure)
+    counted = rule.counted(table.numbers[measure.key], table.scored, table.blamed, measure)
     figures, n, k = _by_case(table, counted, measure.aggregate)
     clusters, unit = clusters_of(figures, table.scenario_of)
     macro = mean(clusters)
@@ -122,7 +90,7 @@ def _measure(
         planned, cost, seconds = spent[code]
         standing = StandingFigures(
             cell=cell,
-            measure=key,
+            measure=measure.key,
             policy=rule.name,
             macro=plain(macro[code]),
             lo=plain(low[code]),
@@ -141,16 +109,12 @@ def _measure(
     return made
 
 
-def _number(value: float | str | None) -> float:
-    return float("nan") if value is None or isinstance(value, str) else value
-
-
 def note_of(rule: CountingPolicy, measure: MeasureSpec, n: int, clusters: int, unit: str) -> str:
     """Say in words what a pooled figure rests on, where that is little."""
     return "; ".join(filter(None, (rule.note(measure), *words(n, clusters, unit=unit))))
 
 
-def _by_case(table: _Table, counted: Floats, reducer: str) -> tuple[Floats, Ints, Floats]:
+def _by_case(table: Columns, counted: Floats, reducer: str) -> tuple[Floats, Ints, Floats]:
     """Reduce the trials of every (cell, case): figures as cells x cases, then n and the sum of values of every cell."""
     cells, cases = len(table.cells), len(table.scenario_of)
     there = ~np.isnan(counted)

@@ -9,9 +9,10 @@ from runner.faults import at_subjects_door
 from runner.schema import MeasureSpec
 
 from .cost import Ratio, Spent, cost_per_success
+from .counted import SlotFigures, TallyFigures
 from .policy import CountingPolicy
 from .repeats import RepeatFigures, Tried, curve
-from .rows import Key, SlotFigures, TallyFigures
+from .rows import Key
 
 
 class Case(NamedTuple):

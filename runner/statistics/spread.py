@@ -114,13 +114,19 @@ def _edges(known: NDArray[np.float64], most: int) -> NDArray[np.float64]:
 
 
 def outliers(values: Sequence[float | None]) -> list[int]:
-    """Give the positions of values far above the rest: more than 3 interquartile ranges over the upper quartile."""
-    known = _known([np.nan if value is None else value for value in values])
+    """Give the positions of values far above the rest."""
+    known = np.asarray([np.nan if value is None else value for value in values], dtype=float)
+    return [int(place) for place in np.flatnonzero(known > far_limit(known))]
+
+
+def far_limit(values: ArrayLike) -> float:
+    """Say above what a value is far from the rest: 3 interquartile ranges over the upper quartile; infinity where
+    there are too few values, or the middle half of them is one value."""
+    known = _known(values)
     if len(known) < FEWEST_VALUES:
-        return []
-    q1, q3 = np.quantile(known, (0.25, 0.75))
-    limit = q3 + FAR * (q3 - q1)
-    return [place for place, value in enumerate(values) if value is not None and q3 > q1 and value > limit]
+        return float("inf")
+    q1, q3 = np.quantile(known, (0.25, 0.75)).tolist()
+    return float(q3 + FAR * (q3 - q1)) if q3 > q1 else float("inf")
 
 
 def category_shares(counts: Mapping[str, int]) -> list[Share]:

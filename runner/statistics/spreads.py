@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from runner.faults import STATES
 from runner.schema import MeasureSpec
 
+from .clusters import Bools, Floats, Ints
+from .columns import Columns, columns, parts
 from .rows import Key, Row
-from .spread import outliers, spread
+from .spread import far_limit, spread
 
 SPENT = ("seconds", "cost", "tokens")
 """What a trial takes, whatever became of it; measures are spread over scored trials alone."""
@@ -31,46 +35,41 @@ class SpreadFigures(NamedTuple):
     far: int
 
 
-def spreads(rows: Iterable[Row], measures: Sequence[MeasureSpec]) -> dict[tuple[Key, str], SpreadFigures]:
+def spreads(rows: Iterable[Row] | Columns, measures: Sequence[MeasureSpec]) -> dict[tuple[Key, str], SpreadFigures]:
     """Describe the values of every (cell, quantity) that has some."""
-    standing = [row for row in rows if row.state in STATES]  # what a curator withdrew has a state of its own
+    table = columns(rows, measures)
+    standing = table.in_states(STATES)  # what a curator withdrew has a state of its own
+    scored = table.scored
+    scenario = table.scenario_of[table.case]
     made: dict[tuple[Key, str], SpreadFigures] = {}
-    for key in (*SPENT, *(measure.key for measure in measures if measure.type in ("int", "float"))):
-        made.update(_of(standing, key, list(_values(standing, key))))
+    for key, values in _quantities(table, measures):
+        known = np.where(standing if key in SPENT else scored, values, np.nan)
+        far = _far(scenario, known)
+        for cell, own in zip(table.cells, parts(table.cell, len(table.cells)), strict=True):
+            if (found := spread(known[own])) is not None:
+                made[cell, key] = SpreadFigures(*found, far=int(np.sum(far[own])))
     return made
 
 
-def value_of(row: Row, key: str) -> float | None:
-    """Give what a trial adds to a spread, None where it has no such value."""
-    if key in SPENT:
-        found = getattr(row, key)
-        return None if found is None else float(found)
-    value = row.values.get(key) if row.state == "scored" else None
-    return None if value is None or isinstance(value, str) else float(value)
+def _quantities(table: Columns, measures: Sequence[MeasureSpec]) -> Iterator[tuple[str, Floats]]:
+    yield "seconds", table.seconds
+    yield "cost", table.cost
+    yield "tokens", np.asarray([np.nan if known is None else known for known in table.tokens], dtype=float)
+    for measure in measures:
+        if measure.type in ("int", "float"):
+            yield measure.key, table.numbers[measure.key]
 
 
-def _values(rows: Sequence[Row], key: str) -> Iterator[float | None]:
-    return (value_of(row, key) for row in rows)
+def _far(scenario: Ints, values: Floats) -> Bools:
+    """Mark the values far above the other values of their scenario; NaN is no value."""
+    far = np.zeros(len(values), dtype=bool)
+    for places in parts(scenario, int(scenario.max()) + 1 if len(scenario) else 0):
+        far[places[values[places] > far_limit(values[places])]] = True
+    return far
 
 
-def _of(rows: Sequence[Row], key: str, values: list[float | None]) -> Iterator[tuple[tuple[Key, str], SpreadFigures]]:
-    far = far_above([row.scenario for row in rows], values)
-    grouped: dict[Key, list[float]] = {}
-    many: dict[Key, int] = {}
-    for place, (row, value) in enumerate(zip(rows, values, strict=True)):
-        if value is not None:
-            grouped.setdefault(row.cell, []).append(value)
-            many[row.cell] = many.get(row.cell, 0) + (place in far)
-    for cell, known in grouped.items():
-        found = spread(known)
-        if found is not None:
-            yield (cell, key), SpreadFigures(*found, far=many[cell])
-
-
-def far_above(scenarios: Sequence[Key], values: Sequence[float | None]) -> set[int]:
+def far_above(scenarios: Sequence[Key], values: Sequence[float]) -> set[int]:
     """Give the positions of values far above the other values of their scenario."""
-    grouped: dict[Key, list[int]] = {}
-    for place, scenario in enumerate(scenarios):
-        if values[place] is not None:
-            grouped.setdefault(scenario, []).append(place)
-    return {places[found] for places in grouped.values() for found in outliers([values[place] for place in places])}
+    codes: dict[Key, int] = {}
+    scenario = np.asarray([codes.setdefault(name, len(codes)) for name in scenarios], dtype=np.int64)
+    return set(np.flatnonzero(_far(scenario, np.asarray(values, dtype=float))).tolist())

@@ -11,10 +11,11 @@ from runner.manifest import Manifest
 from runner.replay import RunResult
 from runner.schema import MeasureSpec
 
+from .counted import SlotFigures, TallyFigures, slots, tallies
 from .judged import judge_of
 from .policy import ERRORS_FAIL, POLICIES, SCORED, policy_named
 from .rollup import StandingFigures, standings
-from .rows import Key, Row, SlotFigures, TallyFigures, known_sum, rows_of, slots, tallies
+from .rows import Key, Row, known_sum, rows_of
 from .solving import can_solve, case_of, plain, solving
 
 Slots = dict[tuple[Key, Key, Key], SlotFigures]

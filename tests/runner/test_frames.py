@@ -15,7 +15,8 @@ from runner.errors import RunnerError
 from runner.frames import KINDS, frame, kinds, table
 from runner.records import RunResult
 from runner.replay import read
-from runner.statistics.rows import rows_of, tallies
+from runner.statistics.counted import tallies
+from runner.statistics.rows import rows_of
 from tests.make import make_run
 from tests.runner.cli.make import benchsite
 
