@@ -99,7 +99,8 @@ class TwoSides:
     def revision(self) -> str:
         states = [self.shelf.state(side.sha256) if side and side.sha256 else "" for side in self.change.sides]
         sides = [side and (side.type, side.mode, side.sha256, side.target) for side in self.change.sides]
-        return digest([self.change.path, sides, states, self.options.query(), self.options.start])
+        moved = [self.change.status, self.change.old_path, self.change.likeness]
+        return digest([self.change.path, moved, sides, states, self.options.query(), self.options.start])
 
     def file(self, *, asked: bool = True) -> FileDiff:
         """Compare the file; one that is `asked` for is open however long it is."""

@@ -32,7 +32,7 @@ def observations(page: Overview) -> Sheet:
     head = ("measure", "type", "unit", "objective", "headline", "state", "value", "count", "reason")
     declared = (
         (one.measure.key, one.measure.type, one.measure.unit or None, one.measure.objective or None,
-         one.measure.headline, one.state, _plain(one), one.count, one.reason or None)
+         one.measure.headline, one.state, plain(one), one.count, one.reason or None)
         for one in page.observed
     )  # fmt: skip
     unknown = (
@@ -43,7 +43,7 @@ def observations(page: Overview) -> Sheet:
     return Sheet(f"{run.ulid}-{trial.index}-observations", head, (*declared, *unknown), about)
 
 
-def _plain(one: Observed) -> Any:
+def plain(one: Observed) -> Any:
     """The value unrounded; a missing one is None, an invalid one the text that was refused."""
     if one.state == "missing":
         return None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.compare.grammar import CompareRefused, Of, read
 from benchsite.readings.trials import first_trial
+from runner.errors import RunnerError
 
 from . import asked, compare_numbers, compare_trials, links
 from .access import found, run_for
@@ -22,6 +23,10 @@ PAGES: dict[str, Callable[[HttpRequest, tuple[Of, ...]], HttpResponseBase]] = {
     **dict.fromkeys(compare_numbers.KINDS, compare_numbers.page),
 }
 """By kind; a page raises Http404 for what the reader may not see before it refuses anything in words."""
+TABLES: dict[str, Callable[[HttpRequest, tuple[Of, ...], str, str], HttpResponse]] = {
+    "trial": compare_trials.table,
+    **dict.fromkeys(compare_numbers.KINDS, compare_numbers.table),
+}
 
 
 @require_safe
@@ -33,6 +38,18 @@ def compare(request: HttpRequest) -> HttpResponseBase:
         return PAGES[named[0].kind](request, named)
     except CompareRefused as error:
         return _said(request, str(error), 400)
+
+
+@require_safe
+def table(request: HttpRequest, table: str, kind: str) -> HttpResponse:
+    """The twins of a comparison's tables."""
+    try:
+        named = read(request.GET.getlist("of"))
+        if not named:
+            raise Http404("nothing is named")
+        return TABLES[named[0].kind](request, named, table, kind)
+    except RunnerError as error:
+        raise Http404(str(error)) from error
 
 
 @require_safe

@@ -9,11 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from benchsite.readings.compare import behind
 from benchsite.readings.compare.asked import SHOWS, SORTS, Asked
-from benchsite.readings.compare.grammar import MOST, CompareRefused, Of, read
+from benchsite.readings.compare.grammar import MOST, Of
 from benchsite.readings.compare.numbers import NumbersPage, compare_sides
 from benchsite.readings.compare.others import others
 from benchsite.readings.compare.sheets import SHEETS
@@ -40,17 +39,11 @@ def page(request: HttpRequest, of: tuple[Of, ...]) -> HttpResponseBase:
     )
 
 
-@require_safe
-def table(request: HttpRequest, table: str, kind: str) -> HttpResponse:
+def table(request: HttpRequest, of: tuple[Of, ...], name: str, kind: str) -> HttpResponse:
     """The twins of the page's tables."""
-    try:
-        of = read(request.GET.getlist("of"))
-        if len(of) < 2 or of[0].kind not in KINDS:
-            raise Http404
-        sides = found(sides_of(request.user, of))
-    except CompareRefused as error:
-        raise Http404 from error
-    sheet, question = twins.named(SHEETS, table), asked_of(request)
+    if len(of) < 2:
+        raise Http404("one thing alone has no table")
+    sheet, sides, question = twins.named(SHEETS, name), found(sides_of(request.user, of)), asked_of(request)
     return twins.twin(request, revision(sides), lambda: sheet(compare_sides(sides, question)), kind)
 
 

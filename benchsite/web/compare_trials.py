@@ -20,11 +20,12 @@ from benchsite.readings.compare.ends import SHOWS
 from benchsite.readings.compare.grammar import Of
 from benchsite.readings.compare.nearest import MEANING, nearest_solved
 from benchsite.readings.compare.pair import Pair, paired, trials_of
+from benchsite.readings.compare.pairsheet import SHEETS
 from benchsite.readings.compare.talk import talk
 from benchsite.readings.compare.three import threes
 from benchsite.readings.compare.trials import Both, Group, OnePath
 
-from . import diffparts, links, threehtml
+from . import diffparts, links, threehtml, twins
 from .access import found
 from .conditional import answer, private
 from .diffparts import ShownFile
@@ -44,6 +45,12 @@ def page(request: HttpRequest, asked: tuple[Of, ...]) -> HttpResponseBase:
         return _file(request, pair)
     make = {"transcript": _transcript, "three": _three}.get(request.GET.get("what", ""), _changes)
     return make(request, pair)
+
+
+def table(request: HttpRequest, asked: tuple[Of, ...], name: str, kind: str) -> HttpResponse:
+    """The twins of the page's tables."""
+    sheet, pair = twins.named(SHEETS, name), paired(found(trials_of(request.user, asked)))
+    return private(twins.sent(sheet(pair, readings.show_of(request.GET.get("show"))), kind))
 
 
 def _three(request: HttpRequest, pair: Pair) -> HttpResponse:
@@ -86,9 +93,16 @@ def _changes(request: HttpRequest, pair: Pair) -> HttpResponse:
     files = readings.files(pair, show, options, whole_number(request, "page") or 1)
     groups = [_group(pair, group, show, options) for group in files.groups]
     shows = [(words, _url(pair, key, options), key == show) for key, words in SHOWS.items()]
-    keep = _url(pair, show).partition("?")[2] + "&"
+    twin = _query(pair, show)
     json = any(is_json(file.change.path) for file in files.files)
-    context = {"files": files, "groups": groups, "shows": shows, "bar": diffparts.bar(options, json=json), "keep": keep}
+    context = {
+        "files": files,
+        "groups": groups,
+        "shows": shows,
+        "bar": diffparts.bar(options, json=json),
+        "keep": f"{twin[1:]}&",
+        "twin": twin,
+    }
     return _tab(request, "changes", readings.both(pair), **context)
 
 
@@ -103,6 +117,7 @@ def _tab(request: HttpRequest, name: str, page: Both, **more: Any) -> HttpRespon
         "page": page,
         "pair": pair,
         "tabs": tabs,
+        "query": _query(pair, "ab"),
         "swap": links.compare_trials(b, a, what="" if name == "changes" else name),
         "nearest": MEANING if request.GET.get("nearest") else "",
         "crumbs": _crumbs(pair),
@@ -150,6 +165,10 @@ def _url(pair: Pair, show: str, options: Options | None = None, address: str = "
     url = links.compare_trials(*sides, show="" if show == "ab" else show, f=address)
     query = options.query() if options else ""
     return f"{url}&{query}" if query else url
+
+
+def _query(pair: Pair, show: str) -> str:
+    return "?" + _url(pair, show).partition("?")[2]
 
 
 def _crumbs(pair: Pair) -> list[tuple[str, str | None]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from benchsite.benches.models import Measure
 from benchsite.readings import words
 from benchsite.readings.trial import observed_one
+from benchsite.readings.trialsheet import plain
 from benchsite.runs.models import Observation
 
 from .pair import Pair
@@ -18,8 +20,12 @@ TEXT = 400
 
 @dataclass(frozen=True)
 class Line:
-    """One measure or cost. `change` says the step from A to B where both are numbers; `better`: "a", "b" or ""."""
+    """One measure or cost. `change` says the step from A to B where both are numbers; `better`: "a", "b" or "".
 
+    `values` are A's and B's unrounded, None where there is none; `states` say what became of each.
+    """
+
+    key: str
     name: str
     a: str
     b: str
@@ -27,6 +33,8 @@ class Line:
     change: str = ""
     better: str = ""
     note: str = ""
+    values: tuple[Any, Any] = (None, None)
+    states: tuple[str, str] = ("", "")
 
 
 def observed(pair: Pair) -> tuple[Line, ...]:
@@ -54,7 +62,17 @@ def spent(pair: Pair) -> tuple[Line, ...]:
         ("lines deleted", a.lines_deleted, b.lines_deleted, words.number),
     )
     return tuple(
-        Line(name, write(old), write(new), old != new, _step(old, new), _better(old, new, "minimize", name))
+        Line(
+            name,
+            name,
+            write(old),
+            write(new),
+            old != new,
+            _step(old, new),
+            _better(old, new, "minimize", name),
+            values=(old, new),
+            states=(_known(old), _known(new)),
+        )
         for name, old, new, write in rows
     )
 
@@ -73,6 +91,7 @@ def _line(pair: Pair, of: dict[int, Measure], rows: dict[tuple[int, int], Observ
     notes = [f"{name}: {state}" for name, state in zip("AB", states, strict=True) if state != "valid"]
     numbers = measure.type in ("int", "float")
     return Line(
+        key=measure.key,
         name=measure.label or measure.key,
         a=shown[0],
         b=shown[1],
@@ -80,7 +99,13 @@ def _line(pair: Pair, of: dict[int, Measure], rows: dict[tuple[int, int], Observ
         change=_step(old, new) if numbers else "",
         better=_better(old, new, measure.objective),
         note=", ".join(notes),
+        values=(plain(a) if a else None, plain(b) if b else None),
+        states=(states[0], states[1]),
     )
+
+
+def _known(value: float | None) -> str:
+    return "unknown" if value is None else "known"
 
 
 def _step(old: float | None, new: float | None) -> str:

@@ -102,6 +102,27 @@ def test_observations_that_differ_come_first_with_their_step(client, two):
     assert lines["collateral"] == ["8", "6", "−25 % · B is better"]
 
 
+def test_what_was_observed_and_which_files_differ_have_twins_that_equal_the_page(client, two):
+    page = soup(client.get(address(*map(of, two))))
+    links = {link["href"].partition("?")[0]: link["href"] for link in page.select(".twins a")}
+    assert sorted(links) == ["files.csv", "files.json", "observations.csv", "observations.json"]
+    rows = client.get("/compare/" + links["observations.json"]).json()["rows"]
+    cells = [
+        [cell.get_text(strip=True) for cell in row.select("th, td")] for row in page.select(".pair-table tbody tr")
+    ]
+    assert [row["measure"] for row in rows] == [row[0] for row in cells]
+    assert [row["change"] or "" for row in rows if row["better"]] == ["", "−25 %"]
+    assert (rows[0]["a"], rows[0]["b"], rows[0]["better"], rows[0]["differs"]) == (False, True, "b", True)
+    assert (rows[1]["a"], rows[1]["b"], rows[1]["kind"]) == (8, 6, "observed")
+    assert {row["measure"]: row["a"] for row in rows if row["kind"] == "spent"}["tokens"] == two[0].trials.get().tokens
+    assert client.get("/compare/" + links["observations.csv"]).content.decode().count("\n") == len(rows) + 1
+    listed = client.get("/compare/" + links["files.json"]).json()["rows"]
+    shown = [link.get_text(strip=True)[1:] for link in page.select(".diff-files li a")]
+    assert [row["path"].replace("\\udcff", "\\xff") for row in listed] == shown
+    assert {row["who"] for row in listed} == {"differ", "a", "b", "alike"}
+    assert client.get("/compare/nothing.csv?" + links["files.csv"].partition("?")[2]).status_code == 404
+
+
 def test_one_file_is_a_page_a_part_and_its_bytes(client, two):
     where = address(*map(of, two), f=to_address("c.py"))
     assert "Both changed, differently." in text(client.get(where))
