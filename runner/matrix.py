@@ -8,6 +8,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .definition import AgentSpec, Bench
@@ -83,6 +84,18 @@ def check_matrix(matrix: Mapping[str, Any], agents: Mapping[str, AgentSpec], sec
     _check_agents(matrix, agents)
     if (size := math.prod(len(_values(value)) for value in matrix.values())) > MAX_CELLS:
         raise ValueError(f"The matrix has {size} cells; {MAX_CELLS} are the most a run can hold.")
+
+
+def with_agents(bench: Bench, agents: Sequence[str]) -> Bench:
+    """Run other agents over the same matrix, `oracle` and `noop` among them; none named, the bench as it is."""
+    if not agents:
+        return bench
+    matrix = {**bench.matrix, "agent": list(agents)}
+    try:
+        check_matrix(matrix, bench.agents, bench.secrets)
+    except ValueError as error:
+        raise BenchError(f"These agents cannot be run. {error}", file=bench.file) from error
+    return replace(bench, matrix=matrix)
 
 
 def _check_values(axis: str, values: list[Any]) -> None:

@@ -23,7 +23,7 @@ from .host import harness_facts, host_facts
 from .journal import now
 from .load import load_bench
 from .manifest import Manifest
-from .matrix import check_matrix, expand_bench
+from .matrix import expand_bench, with_agents
 from .pins import Pinned, pin_cells
 from .plans import EvaluationRequest, Plan, resolve
 from .schema_source import extract
@@ -155,18 +155,6 @@ def _overridden(bench: Bench, trials: int | None, agents: Sequence[str] | None) 
             raise BenchError(f"trials={trials} is not a whole number of at least 1.")
         bench = replace(bench, trials=trials)
     return with_agents(bench, agents or ())
-
-
-def with_agents(bench: Bench, agents: Sequence[str]) -> Bench:
-    """Run other agents over the same matrix, `oracle` and `noop` among them; none named, the bench as it is."""
-    if not agents:
-        return bench
-    matrix = {**bench.matrix, "agent": list(agents)}
-    try:
-        check_matrix(matrix, bench.agents, bench.secrets)
-    except ValueError as error:
-        raise BenchError(f"These agents cannot be run. {error}", file=bench.file) from error
-    return replace(bench, matrix=matrix)
 
 
 def _tags(tags: Sequence[str]) -> tuple[str, ...]:

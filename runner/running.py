@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from . import surroundings
+from . import judges, surroundings
 from .checkpoints import check as check_checkpoints
 from .definition import Bench
 from .dotbench import dot_bench
@@ -22,9 +22,10 @@ from .jobs import Executor
 from .journal import MANIFEST
 from .load import load_bench
 from .manifest import PROTOCOL, Manifest
+from .matrix import with_agents
 from .pins import pin_cells
 from .plans import EvaluationRequest
-from .prepare import Prepared, prepare, with_agents
+from .prepare import Prepared, prepare
 from .replay import RunResult, read
 from .schema_source import extract
 from .sealing import open_sealed, seal
@@ -117,7 +118,10 @@ def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
     open_sealed(run_dir.parent.parent, manifest.sealed, verify=True)
     bench = load_bench(run_dir.parents[2])
     now = definition_hashes(bench, extract(bench.schema, bench.file), seal(bench), surroundings.images(manifest.plans))
-    if parts := different(manifest.hashes, now):
+    parts = [part for part in different(manifest.hashes, now) if part != "judge" or not manifest.judge]
+    if judged := judges.changed(manifest.judge, bench.judge, os.environ):
+        parts.append(f"judge: {', '.join(judged)}")
+    if parts:
         raise BenchError(
             f"The run {manifest.run} cannot go on: its bench has changed since ({', '.join(parts)}). "
             "Undo the change, or start a new run.",

@@ -81,7 +81,7 @@ class Reading:
 
 
 class Adapter(Protocol):
-    """The shape of every module in `AGENTS`."""
+    """The shape of every module that `AGENTS` names."""
 
     def probe(self, spec: AgentSpec, axes: Mapping[str, Any]) -> Probe: ...
     def invoke(self, ask: Ask) -> Invocation: ...

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
 from runner.definition import ISOLATION, Network
 from runner.errors import EnvironmentRefused
 
-from . import container, local, sandbox
 from .base import Environment, Needs, Session
 
 __all__ = ["ENVIRONMENTS", "Environment", "Needs", "Session", "choose"]
 
-ENVIRONMENTS: dict[str, ModuleType] = {"container": container, "sandbox": sandbox, "local": local}
+ENVIRONMENTS = ("container", "sandbox", "local")
 """From most to least isolation. `auto` asks them in this order; a container only where the bench names an image."""
+
+
+def _module(name: str) -> ModuleType:
+    """A process imports the one that it works in."""
+    return import_module(f".{name}", __name__)
 
 
 def choose(name: str = "auto", minimum: str = "none", network: Network | str = "open", image: str = "") -> Environment:
@@ -22,7 +27,7 @@ def choose(name: str = "auto", minimum: str = "none", network: Network | str = "
         raise EnvironmentRefused(f"There is no environment {name!r}; choose auto, {', '.join(ENVIRONMENTS)}.")
     reasons = []
     for candidate in _candidates(name, image):
-        module = ENVIRONMENTS[candidate]
+        module = _module(candidate)
         reason = _too_weak(module.ENVIRONMENT, minimum, network) or module.unusable()
         if not reason:
             environment: Environment = module.ENVIRONMENT

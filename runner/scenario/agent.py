@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.agents.base import Ask, Invocation, Reading
 from runner.errors import AgentChanged, AgentMissing, BenchError, RunnerError
+from runner.judges import names_model
 from runner.pins import check_version
 from runner.redaction import secret_pairs
 from runner.replay import Usage
@@ -112,6 +113,7 @@ class AgentHandle:
     def _run(self, ask: Ask, stdout: Path, stderr: Path, timeout: float) -> Done:
         try:
             call: Invocation = self._resolved.module.invoke(ask)
+            self._check_judge(ask, call)
             self._trial.redactor = self._trial.redactor.knowing(secret_pairs(call.env))
             return self._stage.session.exec(
                 call.argv, env=call.env, stdin=call.stdin, stdout=stdout, stderr=stderr, timeout=timeout
@@ -123,12 +125,20 @@ class AgentHandle:
         except (RunnerError, OSError) as error:
             raise self._trial.fail("environment", f"The environment failed: {error}") from error
 
+    def _check_judge(self, ask: Ask, call: Invocation) -> None:
+        """What chooses the agent's model need not stand in the bench: a variable of this machine may."""
+        judge = self._trial.setting.bench.judge
+        words = [*(word for word in call.argv if ask.prompt not in word), *call.env.values()]
+        if judge is not None and not judge.same_model and names_model(words, judge.model):
+            raise BenchError(f"it is started with the judge's model {judge.model!r}, and no model judges itself.")
+
     def _check_version(self) -> None:
         """An update while the agent worked: nobody can say which version did the work."""
         trial = self._trial
-        pin = trial.setting.manifest.cells[trial.setting.planned.cell].pin
+        pinned = trial.setting.manifest.cells[trial.setting.planned.cell].pin.get("version", "")
         try:
-            check_version(self._resolved, trial.axes, pin.get("version", ""))
+            if pinned:
+                check_version(self._resolved, trial.axes, pinned)
         except AgentChanged as error:
             raise trial.stop(error) from error
 

@@ -133,6 +133,7 @@ def _prepared(warm: Warm, trial: LiveTrial, place: Place, job: TrialJob) -> Stag
 
 def _subject(warm: Warm, trial: LiveTrial, cell: int) -> Subject:
     try:
+        warm.check_agent(cell)
         return warm.subject(cell)
     except AgentChanged as error:
         raise trial.stop(error) from error

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import socket
@@ -23,10 +24,12 @@ from runner.standby import COLLECTED, MESSAGE
 from .collecting import pytest_args, report_json, scenario_files
 from .plugin import Gathered
 
+NO_BYTECODE = sys.dont_write_bytecode
+"""What the user asked of Python."""
+
 
 def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
-    sys.dont_write_bytecode = True  # the sealed bench is read-only
     if options.collect is not None:
         return _collect(options.root.resolve(), options.tests, options.collect, options.stay)
     from .serving import once, serve
@@ -41,6 +44,7 @@ def run_pytest(root: Path, files: list[Path], serve: Callable[[Gathered], None])
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.path[:0] = [str(root / "tests"), str(root)]
+    sys.dont_write_bytecode = True  # the sealed bench is read-only
     gathered = Gathered(root, serve)
     return int(pytest.main(pytest_args(root, files), plugins=[gathered]))
 
@@ -59,9 +63,12 @@ def _collect(root: Path, tests: str, answer: Path, descriptor: int) -> int:
 
 
 def stay(channel: socket.socket, gathered: Gathered) -> None:
-    """Import what trials need while the runner goes on with its plan, then serve the run it names, if any."""
+    """Import what trials need and tidy up while the runner goes on with its plan, then serve the run it names."""
+    sys.dont_write_bytecode = NO_BYTECODE  # what follows is no bench's: the next run shall not compile it again
     from .serving import take_up
 
+    sys.dont_write_bytecode = True
+    gc.collect()
     try:
         run_dir = channel.recv(MESSAGE)
     except OSError:

@@ -40,7 +40,12 @@ def serve(run_dir: Path, descriptor: int) -> int:
     warm = Warm.load(run_dir)
     files = scenario_files(warm.sealed.root, warm.bench.tests)
     channel = socket.socket(fileno=descriptor)
-    return run_pytest(warm.sealed.root, files, lambda found: Server(channel, warm, found.items).serve())
+
+    def begin(found: Gathered) -> None:
+        gc.collect()
+        Server(channel, warm, found.items).serve()
+
+    return run_pytest(warm.sealed.root, files, begin)
 
 
 def take_up(run_dir: Path, channel: socket.socket, gathered: Gathered) -> None:
@@ -88,7 +93,7 @@ class Server:
         """Serve until the runner closes its end, by intent or by dying; then nothing is left running."""
         for item in self.items.values():
             is_plain(item)  # worked out once, and not by every trial
-        gc.collect()
+        gc.collect(0)  # all the rest was looked at when this process was made ready
         gc.freeze()  # what is warm is never freed, so a child's collector need not touch (and copy) its pages
         poll = select.poll()
         poll.register(self.socket.fileno(), select.POLLIN)

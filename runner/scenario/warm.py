@@ -22,9 +22,8 @@ from runner.journal import MANIFEST
 from runner.judges import key_of
 from runner.load import load_bench
 from runner.manifest import Manifest
-from runner.matrix import agent_of, real_axes
+from runner.matrix import agent_of, real_axes, with_agents
 from runner.pins import check_version
-from runner.prepare import with_agents
 from runner.processes import keeper_script
 from runner.recorded import Recorded
 from runner.redaction import Redactor, pairs_of_cell
@@ -113,22 +112,20 @@ class Warm:
         return self.redactors[cell]
 
     def subject(self, cell: int) -> Subject:
-        """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again.
-
-        Every trial finds out whether its agent still is the one that the run began with."""
-        if cell in self.subjects:
-            self.check_agent(cell)
-        else:
+        """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again."""
+        if cell not in self.subjects:
             self.redactor(cell)
             _ = self.expected, self.recorded, self.worlds
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
 
     def check_agent(self, cell: int) -> None:
-        """Raise AgentChanged where an agent that works in this run has another version now."""
-        subject = self.subjects[cell]
-        if not self.manifest.regraded:
-            check_version(subject.agent, subject.axes, self.manifest.cells[cell].pin.get("version", ""))
+        """Raise AgentChanged where an agent that works in this run has another version now.
+
+        Every trial asks before its agent works and after; an agent without a version has none to change."""
+        subject, pinned = self.subject(cell), self.manifest.cells[cell].pin.get("version", "")
+        if pinned and not self.manifest.regraded:
+            check_version(subject.agent, subject.axes, pinned)
 
     def _subject(self, cell: int) -> Subject:
         declared = self.manifest.cells[cell]

@@ -4,6 +4,7 @@ Interleaved pairs, sync before each, median of five; `local` first, `sandbox` be
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import statistics
@@ -14,6 +15,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import runner
 from runner.engine import LocalExecutor, drive
 from runner.errors import RunnerError
 from runner.prepare import prepare
@@ -100,6 +102,7 @@ def compare(folder: Path, environment: str) -> str:
 
 
 def main() -> int:
+    compileall.compile_dir(Path(runner.__file__).parent, quiet=2)  # as anyone's second run finds it
     with tempfile.TemporaryDirectory(prefix="benchsite-perf-") as name:
         os.environ["BENCHSITE_WORLDS"] = f"{name}/worlds"
         folder = write_bench(Path(name) / "bench", SCENARIO)

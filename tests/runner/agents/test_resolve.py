@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.agents import AGENTS, resolve
+from runner.agents import BUILT_IN, adapter, resolve
 from runner.definition import Cli, Command, Python, Scripted
 from runner.errors import BenchError
 
@@ -18,10 +18,10 @@ def test_every_kind_of_declaration_finds_its_module() -> None:
     assert [resolve(declared, name).kind for name in declared] == ["command", "python", "scripted", "codex", "noop"]
 
 
-@pytest.mark.parametrize("name", ["oracle", "noop", "claude-code", "codex"])
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_names_need_no_declaration(name: str) -> None:
     found = resolve({}, name)
-    assert (found.kind, found.module) == (name, AGENTS[name])
+    assert (found.kind, found.module) == (name, adapter(name))
 
 
 def test_the_benchs_own_declaration_goes_first() -> None:
