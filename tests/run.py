@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import shutil
 import subprocess
@@ -53,6 +54,8 @@ def main() -> int:
     parser.add_argument("--only", choices=("lint", "sqlite", "postgres"), help="run just this part")
     only = parser.parse_args().only
     steps = Steps()
+    for package in ("runner", "benchsite"):  # the tests start hundreds of processes that would each compile it again
+        compileall.compile_dir(ROOT / package, quiet=2)
     have_npm = install_npm(steps)
     if have_npm:
         os.environ.setdefault("BENCHSITE_CLIS", str(NPM))
