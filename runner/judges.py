@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from .digests import canonical, sha256
 
 if TYPE_CHECKING:
     from .definition import AgentSpec, Bench, Judge
@@ -22,6 +24,8 @@ URL_VARIABLE = "BENCHSITE_JUDGE_URL"
 """Sends the judge's calls elsewhere on this machine: to a gateway, or to the mock model."""
 OURS = frozenset({"model", "messages", "system", "stream", "tools"})
 """What a request says by itself; parameters may not say it again."""
+_DATED = re.compile(r"[-@:](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
+_QUOTED = re.compile(r"[\"']([^\"'\s]+)[\"']")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -49,20 +53,29 @@ def missing(judge: Judge | None, environ: Mapping[str, str]) -> str:
 
 
 def essence(judge: Judge | None) -> dict[str, Any] | None:
-    """What makes two judges one: part of the bench's definition hash. Keys, time limits and prices are not."""
+    """What makes two judges one: part of the bench's definition hash. Where the key is, prices and reasons are not."""
     if judge is None:
         return None
     named = {"model": judge.model, "parameters": dict(judge.parameters), "protocol": judge.protocol}
-    return {**named, "system": judge.system, "version": judge.version}
+    asked = {"base_url": judge.base_url, "timeout": judge.timeout, "retries": judge.retries}
+    return {**named, **asked, "system": judge.system, "version": judge.version}
 
 
 def told(judge: Judge | None, environ: Mapping[str, str]) -> dict[str, Any]:
-    """What a run's manifest says of its judge; no key, and of the endpoint its host alone."""
+    """What a run's manifest says of its judge; no key, and of the endpoint its host and the whole address' hash."""
     if judge is None:
         return {}
-    host = urlsplit(endpoint_of(judge, environ)).hostname or ""
-    row = {**(essence(judge) or {}), "host": host, "same_model": judge.same_model}
-    return {name: value for name, value in row.items() if value}
+    url = endpoint_of(judge, environ)
+    where = {"host": urlsplit(url).hostname or "", "endpoint": sha256(url.encode())}
+    prices = list(judge.prices or ())
+    row = {**(essence(judge) or {}), **where, "same_model": judge.same_model, "prices": prices}
+    return {name: value for name, value in row.items() if value and name != "base_url"}
+
+
+def changed(was: Mapping[str, Any], judge: Judge | None, environ: Mapping[str, str]) -> list[str]:
+    """Name what of a run's judge is another by now."""
+    now = told(judge, environ) if was else {}
+    return [name for name in sorted({*was, *now}) if canonical(was.get(name)) != canonical(now.get(name))]
 
 
 def check(bench: Bench) -> None:
@@ -78,12 +91,11 @@ def check(bench: Bench) -> None:
             raise ValueError(
                 f"The axis {axis!r} would vary the judge, which is one for the whole matrix; leave it out."
             )
-    if not judge.same_model:
-        for where in _subjects(bench, judge.model):
-            raise ValueError(
-                f"The judge's model {judge.model!r} is also under test ({where}), and a model is no judge of itself. "
-                "Choose another one, or say in Judge(same_model='...') why it may be."
-            )
+    if where := under_test(bench, judge.model):
+        raise ValueError(
+            f"The judge's model {judge.model!r} is also under test ({where}), and a model is no judge of itself. "
+            "Choose another one, or say in Judge(same_model='...') why it may be."
+        )
 
 
 def _check_words(judge: Judge) -> None:
@@ -120,25 +132,39 @@ def _check_parameters(judge: Judge) -> None:
         raise ValueError("Judge(prices=(in, out)) takes dollars for a million tokens in and out.")
 
 
+def under_test(bench: Bench, model: str) -> str:
+    """Say where a model that judges is a cell's own though the bench does not say why it may be; "" where nowhere."""
+    if bench.judge is None or bench.judge.same_model:
+        return ""
+    return next(_subjects(bench, model), "")
+
+
+def names_model(words: Iterable[str], model: str) -> bool:
+    """Does one of a command's words, or of its variables' values, choose that model?"""
+    plain = _plain(model)
+    return any(plain in (_plain(word), *map(_plain, _QUOTED.findall(word))) for word in words)
+
+
 def _subjects(bench: Bench, model: str) -> Iterator[str]:
-    """Say where the judge's model is a cell's own: as a value of the axis `model`, or in an agent's declaration."""
-    values = bench.matrix.get("model", ())
-    for value in values if isinstance(values, list | tuple) else (values,):
-        if _plain(str(value)) == _plain(model):
-            yield f"model={value}"
+    """As a value of any axis, since each may reach an agent, or in an agent's declaration."""
+    for axis, values in bench.matrix.items():
+        for value in values if isinstance(values, list | tuple) else (values,):
+            if axis != "agent" and names_model([str(value)], model):
+                yield axis if axis in bench.secrets else f"{axis}={value}"
     for name, spec in bench.agents.items():
-        if any(_plain(word) == _plain(model) for word in _words(spec)):
+        if names_model(_words(spec), model):
             yield f"agent {name!r}"
 
 
 def _plain(model: str) -> str:
-    """`anthropic/claude-x` and `--model=claude-x` are claude-x."""
-    return model.rpartition("=")[2].rpartition("/")[2].strip().lower()
+    """`anthropic/claude-x`, `--model=claude-x` and `claude-x-20260101` are claude-x."""
+    name = model.rpartition("=")[2].strip(" \t\n\"'").rpartition("/")[2].lower()
+    return _DATED.sub("", name)
 
 
 def _words(spec: AgentSpec) -> list[str]:
-    options = [str(option) for option in getattr(spec, "options", ())]
+    words = [*map(str, getattr(spec, "options", ())), *map(str, getattr(spec, "env", {}).values())]
     try:
-        return options + shlex.split(getattr(spec, "template", ""))
+        return words + shlex.split(getattr(spec, "template", ""))
     except ValueError:
-        return options
+        return words

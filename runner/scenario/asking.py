@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.judges import under_test
 from runner.judging import JudgeFault, ask
 from runner.records import Usage
 
@@ -66,6 +67,9 @@ def ask_judge(trial: LiveTrial, prompt: str) -> Judgement:
         usage=answer.usage.to_json(),
         cut=answer.cut,
     )
+    if where := under_test(trial.setting.bench, answer.model):
+        said = f"The judge {judge.model!r} answered as {answer.model!r}, which is under test ({where})"
+        raise trial.fail("judge_refused", f"{said}, and a model is no judge of itself.")
     if answer.cut:
         trial.issue("warning", "judge_cut", "The judge's answer was cut short at its limit of tokens.")
     return Judgement(answer.text, answer.model, answer.usage, answer.seconds, trial)

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runner.cli import main
-from runner.define import define_bench
-from runner.definition import Cli, Command, Judge
 from runner.doctor import diagnose
 from runner.errors import BenchError
-from runner.hashes import definition_hashes
 from runner.journal import read_events
-from runner.load import load_bench
 from runner.mock_model.server import MockModel
 from runner.prepare import prepare
 from runner.replay import Attempt, RunResult
 from runner.running import resume, run
-from runner.schema_source import extract
-from runner.sealing import seal
 from runner.statistics.summary import summary
 from runner.stored import verify
-from tests.runner.scenario.benches import by_scenario, write_bench
+from tests.runner.scenario.benches import by_cell, by_scenario, write_bench
 from tests.runner.test_guides import write_files
 
 KEY = "canary-key-of-the-judge-4711"
@@ -199,11 +196,33 @@ def test_when_the_judge_is_back_the_evaluation_alone_is_repeated(
         declare = 'judge=Judge("grader-2", retries=0), evaluation="none"'
         folder = write_bench(tmp_path / "bench", {"s": scenario}, declare=declare)
         first = run(folder)
-        second = resume(folder / ".bench" / "runs" / first.manifest.run)
+        run_dir = folder / ".bench" / "runs" / first.manifest.run
+        refuse_another_judge(run_dir, monkeypatch)
+        monkeypatch.setenv("BENCHSITE_JUDGE_URL", model.url)
+        second = resume(run_dir)
     assert [(trial.state, trial.final and trial.final.fault) for trial in first.trials] == [("eval_error", "judge")]
     before, after = second.trials[0].attempts
     assert (after.state, after.outcome) == ("scored", "solved")
     assert [request.replayed for request in (*before.requests, *after.requests)] == [False, True]
+
+
+def refuse_another_judge(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever of it is another, where it is asked included: what it would say is not what the others were told."""
+    file = run_dir.parents[2] / "bench.py"
+    written = file.read_text()
+    for was, now, part in (
+        ("retries=0", "retries=1", "retries"),
+        ("retries=0", "retries=0, base_url='https://models.example.org'", "endpoint, host"),
+        ("retries=0", "retries=0, prices=(1, 2)", "prices"),
+        ("grader-2", "grader-3", "model"),
+    ):
+        file.write_text(written.replace(was, now))
+        with pytest.raises(BenchError, match=rf"its bench has changed since \(judge: {part}\)"):
+            resume(run_dir)
+    file.write_text(written)
+    monkeypatch.setenv("BENCHSITE_JUDGE_URL", "http://127.0.0.1:9/another")
+    with pytest.raises(BenchError, match=r"its bench has changed since \(judge: endpoint\)"):
+        resume(run_dir)
 
 
 def test_a_judge_without_a_key_is_refused_before_anything_is_spent(
@@ -223,54 +242,51 @@ def test_a_judge_without_a_key_is_refused_before_anything_is_spent(
     assert "The judge 'grader-2' has no key: set the variable GRADER_KEY." in found.problems
 
 
-class Schema:
-    resolved: bool
-    """Is it done?"""
+class Aliased(BaseHTTPRequestHandler):
+    """A provider whose `grader-2` stands for the model that is under test."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        data = json.dumps({"model": "m-2-20260101", "choices": [{"message": {"content": "yes"}}]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
 
 
-@pytest.mark.parametrize(
-    ("declared", "said"),
-    [
-        ({"judge": Judge("m-1"), "matrix": {"model": ["m-0", "vendor/M-1"]}}, r"also under test \(model=vendor/M-1\)"),
-        ({"judge": Judge("m-1"), "agents": {"a": Command("t --model=m-1")}}, "also under test .agent 'a'"),
-        ({"judge": Judge("m-1"), "agents": {"a": Cli("codex", options=("-m", "m-1"))}}, "also under test .agent 'a'"),
-        ({"judge": Judge("m-1"), "matrix": {"judge": ["m-1", "m-2"]}}, "axis 'judge' would vary the judge"),
-        ({"judge": Judge("m-1", key="K"), "matrix": {"env.K": ["a", "b"]}}, "axis 'env.K' would vary the judge"),
-        ({"judge": Judge("m-1", same_model="yes")}, "takes the reason in words"),
-        ({"judge": Judge("m-1", {"model": "m-2"})}, "may not set model"),
-        ({"judge": Judge("m-1", {"stop": {1}})}, "not what JSON can hold"),
-        ({"judge": Judge("m-1", protocol="telnet")}, "not one of: openai, anthropic"),
-        ({"judge": Judge("m-1", key="sk-12 34")}, "names the variable that holds the key"),
-        ({"judge": Judge("m-1", base_url="https://me:pw@x.org")}, "without a password"),
-        ({"judge": Judge(" ")}, "names no model"),
-        ({"judge": Judge("m-1", prices=(1,))}, "dollars for a million tokens"),  # type: ignore[arg-type]
-        ({"judge": Judge("m-1", retries=-1)}, "0 to 10 retries"),
-    ],
-)
-def test_a_judge_that_is_not_one_for_all_or_cannot_be_asked_is_refused(declared: dict[str, Any], said: str) -> None:
-    with pytest.raises(BenchError, match=said):
-        define_bench(name="acme/try", version="1", schema=Schema, workspace=None, **declared)
-
-
-def test_a_model_may_judge_itself_where_the_bench_says_why(tmp_path: Path) -> None:
-    judge = Judge("m-1", same_model="There is no other model on this machine.")
-    bench = define_bench(
-        name="acme/try", version="1", schema=Schema, workspace=None, judge=judge, matrix={"model": "m-1"}
-    )
-    assert bench.judge is judge
-
-
-def test_the_judge_is_part_of_the_definition_and_its_key_is_not(tmp_path: Path) -> None:
-    made = []
-    for number, judge in enumerate(
-        ('"m"', '"m", version="2"', '"m", {"temperature": 1}', '"m", key="OTHER", retries=0')
-    ):
-        scenario = {"s": "def bench_s(workspace, agent):\n    agent.request('go')\n"}
-        folder = write_bench(tmp_path / str(number), scenario, declare=f"judge=Judge({judge})")
-        bench = load_bench(folder)
-        made.append(definition_hashes(bench, extract(bench.schema, bench.file), seal(bench))["definition"])
-    assert made[0] == made[3]
-    assert len(set(made)) == 3
+def test_a_model_that_judges_itself_though_no_declaration_shows_it_ends_its_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable of the machine chooses an agent's model, and the judge's name stands for a model under test."""
+    (tmp_path / "goose").write_text("#!/bin/sh\necho goose 1.50\n")
+    (tmp_path / "goose").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("GOOSE_MODEL", "vendor/grader-2")
+    scenario = 'def bench_s(workspace, agent):\n    agent.request("go")\n    bench.judge("done?")\n'
+    with ThreadingHTTPServer(("127.0.0.1", 0), Aliased) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        declare = (
+            'matrix={"agent": ["goose", "worker"], "size": ["m-2"]}, judge=Judge("grader-2", base_url="http://%s:%s")'
+        )
+        folder = write_bench(tmp_path / "bench", {"s": scenario}, declare=declare % server.server_address)
+        result = run(folder, workers=1)
+        server.shutdown()
+    ended = {agent: (one.state, one.fault, one.reason) for agent, one in by_cell(result).items()}
+    assert ended == {
+        "goose": (
+            "run_error", "scenario",
+            "The agent 'goose' cannot be asked: it is started with the judge's model 'grader-2', and no model judges "
+            "itself.",
+        ),
+        "worker": (
+            "eval_error", "judge_refused",
+            "The judge 'grader-2' answered as 'm-2-20260101', which is under test (size=m-2), and a model is no judge "
+            "of itself.",
+        ),
+    }  # fmt: skip
 
 
 def test_the_guide_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
