@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
@@ -121,15 +121,15 @@ def step_of(line: bytes) -> Step | None:
     return Step(**{**known, "text": str(row.get("text") or "")})
 
 
-def row_of(line: bytes) -> dict[str, Any] | None:
+def row_of(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
     """Give a step's bare JSON, for who counts many of them; None where the line is no step."""
-    row = _object(line)
+    row = _object(line, loads)
     return row if row is not None and row.get("role") in ROLES and row.get("kind") in KINDS else None
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def _object(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
+        row = loads(line)
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None

@@ -44,6 +44,21 @@ class BlobUse(models.Model):
         return f"{self.blob_id} in {self.run_id}"
 
 
+class StepIndex(models.Model):
+    """Where the steps of a long transcript lie and what each says, as numbers: made on arrival, from its bytes alone.
+
+    `format` is that of `diffs.stepindex`; another one is as good as none. Short transcripts have none.
+    """
+
+    blob = models.OneToOneField(Blob, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    format = models.SmallIntegerField()
+    places = models.JSONField()
+    keys = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"steps of {self.blob_id}"
+
+
 class Artifact(models.Model):
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="artifacts", **UNCHECKED)
     attempt = models.SmallIntegerField(default=1)

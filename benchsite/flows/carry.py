@@ -15,16 +15,18 @@ from runner.manifest import Manifest
 from runner.replay import Attempt
 
 from .bulk import Table
+from .steps import index_long
 
 REMEMBERED = 50_000
 """Digests a carrier remembers as done; a bound, so that memory stays flat however long the run."""
 BLOBS = Table(Blob, "digest", "size", "state", "created_at")
 USES = Table(BlobUse, "blob", "bench", "run")
 Kinds = dict[str, str]
+STEPS = "steps"
 
 
 def of_manifest(manifest: Manifest) -> Kinds:
-    """Pair each digest with the kind of record behind it: "changes", "entries" (a tree) or "" (plain bytes)."""
+    """Pair each digest with what is behind it: "changes", "entries" (a tree), "steps" or "" (plain bytes)."""
     kinds = dict.fromkeys(map(_digest, manifest.blobs()), "")
     if manifest.template:
         kinds[manifest.template] = "entries"
@@ -38,6 +40,8 @@ def of_attempts(attempts: Iterable[Attempt]) -> Kinds:
             if not isinstance(digest, str) or digest not in kinds:
                 kinds[_digest(digest)] = ""
         for request in attempt.requests:
+            if request.transcript:
+                kinds[request.transcript] = STEPS
             kinds.update(dict.fromkeys(request.records(), "changes"))
         for record in attempt.changes.values():
             kinds[record.blob] = "changes"
@@ -59,6 +63,7 @@ class Carrier:
     def __init__(self, run: Run, source: BlobStore) -> None:
         self.run, self.source, self.target = run, source, store()
         self._done: dict[str, None] = {}
+        self._steps: list[str] = []
 
     def fetch(self, kinds: Kinds) -> list[str]:
         """Bring the bytes of these digests and of those they speak of; gives all the run has not met before."""
@@ -66,7 +71,9 @@ class Carrier:
         for digest, kind in kinds.items():
             if digest not in self._done:
                 fresh[digest] = None
-                if kind:
+                if kind == STEPS:
+                    self._steps.append(digest)
+                elif kind:
                     fresh.update(dict.fromkeys(self._nested(digest, kind)))
         wanted = [digest for digest in fresh if digest not in self._done]
         self._copy(wanted)
@@ -84,6 +91,11 @@ class Carrier:
         known.update(self._known(new))
         USES.insert_new((known[digest][0], self.run.bench_id, self.run.pk) for digest in digests)
         self._remember(digests)
+
+    def index(self) -> None:
+        """Index the long transcripts among what was recorded; outside a transaction, for it takes its time."""
+        taken, self._steps = self._steps, []
+        index_long(taken)
 
     def _nested(self, digest: str, kind: str) -> Iterator[str]:
         try:

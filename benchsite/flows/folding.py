@@ -126,6 +126,7 @@ class Pass:
             self._attempts(ended)
             self._note({})
             raise_revision(self.run)
+        self.carrier.index()
 
     def _finish(self, ended: list[Attempt]) -> None:
         """Write the last batch, give every planned trial its state, and count."""
@@ -144,6 +145,7 @@ class Pass:
             if self.seq > self.run.journal_seq or not self.run.slots.exists():
                 apply(self.run)
                 recount(self.run)
+        self.carrier.index()
 
     def _lock(self) -> None:
         """Two passes over one journal at a time would write twice: the second one stops."""

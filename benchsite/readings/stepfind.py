@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchsite.diffs import ansi
+from benchsite.diffs.stepindex import PAGE
 from runner.transcript import MAX_LINE, Step, lines_of, step_of
 
 from .shelf import Shelf
-from .steps import PAGE, Placed, filters_of
+from .steps import Placed, filters_of
 from .steptext import argument_texts
 
 FIND_BYTES = 64_000_000

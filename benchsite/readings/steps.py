@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, BinaryIO
+from typing import Any
 
-from runner.transcript import MAX_LINE, ROLES, Step, lines_of, read_steps, row_of
+from benchsite.artifacts.models import StepIndex
+from benchsite.diffs import stepindex
+from benchsite.diffs.stepindex import ERRORS, FORMAT, PAGE, filters
+from runner.transcript import Step, read_steps
 
 from .shelf import Shelf, diff_cache
-
-PAGE = 200
-FORMAT = 1
-"""A part of the cache's key: another shape of the index, another answer."""
-ERRORS = "errors"
-FILTERS = ("", *ROLES, ERRORS)
-"""What a page may be narrowed to; "" is every step."""
 
 
 @dataclass(frozen=True)
@@ -43,21 +40,57 @@ def failed(step: Step) -> bool:
 
 
 def filters_of(step: Step) -> tuple[str, ...]:
-    return _filters(step.role, step.exit_code)
+    return filters(step.role, step.exit_code)
 
 
-def _filters(role: str, exit_code: object) -> tuple[str, ...]:
-    return ("", role, ERRORS) if isinstance(exit_code, int) and exit_code != 0 else ("", role)
+def place(asked: Sequence[tuple[int, str]], shelf: Shelf) -> list[Placed]:
+    """Index transcripts, given as (request, digest); those that may not be shown are left out: the shelf says why."""
+    open_ones = [(request, digest) for request, digest in asked if shelf.readable(digest)]
+    made = _indexes([digest for _, digest in open_ones], shelf)
+    return [
+        Placed(request, digest, Index(made[digest]["counts"], made[digest]["starts"], made[digest]["first"]))
+        for request, digest in open_ones
+        if digest in made
+    ]
 
 
-def place(request: int, digest: str, shelf: Shelf) -> Placed | None:
-    """Index a transcript; None where it may not be shown, which the shelf has a sentence for."""
+def keys_of(placed: Sequence[Placed], shelf: Shelf) -> Iterator[bytes]:
+    """Give the keys of each source's steps: as they were made on arrival, or made now and kept."""
+    stored = dict(_rows({one.digest for one in placed}).values_list("blob__digest", "keys"))
+    for one in placed:
+        found = stored.get(one.digest)
+        yield bytes(found) if found is not None else _keys(one.digest, shelf)
+
+
+def _keys(digest: str, shelf: Shelf) -> bytes:
+    kept = diff_cache().look(["stepkeys", FORMAT, digest])
+    if isinstance(kept, str):
+        return base64.b64decode(kept)
     file = shelf.open(digest)
     if file is None:
-        return None
+        return b""
     with file:
-        made = diff_cache().get(["steps", FORMAT, digest], lambda: _made(file))
-    return Placed(request, digest, Index(made["counts"], made["starts"], made["first"]))
+        made = stepindex.keys(file)
+    diff_cache().put(["stepkeys", FORMAT, digest], base64.b64encode(made).decode())
+    return made
+
+
+def _indexes(digests: Sequence[str], shelf: Shelf) -> dict[str, dict[str, Any]]:
+    """Find what was kept for short ones, then what was made on arrival of long ones; make the rest."""
+    found = {digest: kept for digest in digests if (kept := diff_cache().look(["steps", FORMAT, digest]))}
+    found.update(_rows(set(digests) - found.keys()).values_list("blob__digest", "places"))
+    for digest in set(digests) - found.keys():
+        file = shelf.open(digest)
+        if file is not None:
+            with file:
+                found[digest] = stepindex.places(file)
+            diff_cache().put(["steps", FORMAT, digest], found[digest])
+    return found
+
+
+def _rows(digests: Iterable[str]) -> Any:
+    rows = StepIndex.objects.filter(format=FORMAT)
+    return rows.filter(blob__digest__in=digests) if digests else rows.none()
 
 
 def total(placed: Sequence[Placed], role: str) -> int:
@@ -90,23 +123,6 @@ def page_with(placed: Sequence[Placed], shelf: Shelf, at: str) -> int:
             return 1 if found is None else (before + found) // PAGE + 1
         before += one.index.counts.get("", 0)
     return 1
-
-
-def _made(file: BinaryIO) -> dict[str, Any]:
-    counts = dict.fromkeys(FILTERS, 0)
-    starts: dict[str, list[int]] = {name: [] for name in FILTERS}
-    first: list[int] = []
-    for start, line in lines_of(file, MAX_LINE):
-        row = row_of(line)
-        if row is None:
-            continue
-        if counts[""] % PAGE == 0:
-            first.append(row["n"] if isinstance(row.get("n"), int) else 0)
-        for name in _filters(row["role"], row.get("exit_code")):
-            if counts[name] % PAGE == 0:
-                starts[name].append(start)
-            counts[name] += 1
-    return {"counts": counts, "starts": starts, "first": first}
 
 
 def _from(one: Placed, shelf: Shelf, role: str, start: int) -> Iterator[Step]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchsite.diffs.stepindex import FILTERS, PAGE
+
 from .artifact import Raw
 from .shelf import Shelf
 from .stepfind import LONGEST, find_steps, pattern_of
-from .steps import FILTERS, PAGE, Placed, page_of, page_with, place, total
+from .steps import Placed, page_of, page_with, place, total
 from .steptext import Shown, show
 from .trialhead import Head, Seen, find
 
@@ -116,5 +118,4 @@ def sources_of(seen: Seen, attempt: int | None = None) -> tuple[Source, ...]:
 
 def placed_of(sources: tuple[Source, ...], shelf: Shelf) -> list[Placed]:
     """Index the transcripts that may be shown; the shelf says why others may not."""
-    made = (place(source.request, source.transcript, shelf) for source in sources if source.transcript)
-    return [one for one in made if one is not None]
+    return place([(source.request, source.transcript) for source in sources if source.transcript], shelf)

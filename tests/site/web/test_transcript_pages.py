@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.core.management import call_command
 
+from benchsite.artifacts.models import StepIndex
+from benchsite.diffs import stepindex
 from benchsite.readings import stepfind, steps
+from benchsite.readings.shelf import diff_cache
 from tests.site.web.one_trial import Story, take_in
 from tests.site.web.test_trial_pages import soup, text, trial_url
 
@@ -96,3 +100,18 @@ def test_a_search_that_stopped_early_says_so(client, run, monkeypatch):
     assert "Only the first 7 steps found are listed." in text(client.get(trial_url(run, "transcript/?find=output")))
     monkeypatch.setattr(stepfind, "FIND_BYTES", 5_000)
     assert "Only the first 5,000 bytes were searched." in text(client.get(trial_url(run, "transcript/?find=needle")))
+
+
+def test_a_long_transcript_is_indexed_on_arrival_and_one_without_an_index_opens_all_the_same(client, tmp_path):
+    told = [{"role": "assistant", "kind": "message", "text": f"word {n} " * 260} for n in range(450)]
+    run = take_in(tmp_path, Story(steps=told), seed=77)
+    index = StepIndex.objects.get(blob__uses__run=run)
+    assert index.places["counts"][""] == 450
+    assert diff_cache().look(["steps", stepindex.FORMAT, index.blob.digest]) is None
+    address = trial_url(run, "transcript/") + "?page=3"
+    shown = numbers(client.get(address))
+    assert shown == list(range(401, 451))
+    StepIndex.objects.all().delete()  # as with what an older release took in
+    assert numbers(client.get(address)) == shown
+    call_command("rebuild", verbosity=0)
+    assert StepIndex.objects.get(blob__uses__run__ulid=run.ulid).places == index.places
