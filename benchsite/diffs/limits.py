@@ -53,6 +53,9 @@ RENAME_BYTES = 1_000_000
 RENAME_WORK = 2_000_000
 """Lines compared in search of renames by likeness, all pairs together."""
 
+NAMED_CHARS = 1_000_000
+"""Characters of one text that are searched for the names of files."""
+
 SNIFF = 8_000
 """A NUL byte in this head makes a file binary, as git has it."""
 HEX_HEAD = 256

@@ -15,6 +15,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "context": ("3", "10", "all"),
     "wrap": ("on", "off"),
     "json": ("kept", "pretty"),
+    "files": ("all", "failed"),
     "stage": ("agent", "evaluation"),
 }
 """The first of each is the default."""
@@ -27,6 +28,7 @@ class Options:
     context: str = "3"
     wrap: str = "on"
     json: str = "kept"
+    files: str = "all"
     stage: str = "agent"
     start: Line | None = None
     """The line to begin with; a place in a file, no choice about how files are shown."""

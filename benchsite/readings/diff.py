@@ -22,6 +22,7 @@ from runner.worlds.patch import git_patch
 
 from .address import from_address, to_address
 from .artifact import Raw
+from .failing import By, failing
 from .filediff import FileDiff, compared, comparison, counts
 from .moved import joined, start_world
 from .records import changes_of
@@ -54,6 +55,8 @@ class Changes:
     letters: dict[str, int]
     refused: str = ""
     page: int = 1
+    left_out: int = 0
+    """Files that no failure names, where only those are wanted that one does."""
 
     @property
     def total(self) -> int:
@@ -72,6 +75,11 @@ class Changes:
     @property
     def has_json(self) -> bool:
         return any(is_json(file.change.path) for file in self.files)
+
+    @property
+    def has_failures(self) -> bool:
+        """Is there anything that could name a file, or is it asked all the same?"""
+        return self.head.shown_state != "solved" or bool(self.head.trial.flags) or self.options.files != "all"
 
     @property
     def paths(self) -> int:
@@ -94,17 +102,19 @@ class TwoSides:
     options: Options
     change: Changed
     shelf: Shelf
+    named: tuple[str, ...]
 
     @property
     def revision(self) -> str:
         states = [self.shelf.state(side.sha256) if side and side.sha256 else "" for side in self.change.sides]
         sides = [side and (side.type, side.mode, side.sha256, side.target) for side in self.change.sides]
         moved = [self.change.status, self.change.old_path, self.change.likeness]
-        return digest([self.change.path, moved, sides, states, self.options.query(), self.options.start])
+        return digest([self.change.path, moved, sides, states, self.options.query(), self.options.start, self.named])
 
     def file(self, *, asked: bool = True) -> FileDiff:
         """Compare the file; one that is `asked` for is open however long it is."""
-        return compared(self.change, self.shelf, self.options, asked=asked, start=self.options.start)
+        made = compared(self.change, self.shelf, self.options, asked=asked, start=self.options.start)
+        return replace(made, named=self.named)
 
     def comparison(self) -> Comparison:
         return comparison(self.change, self.shelf, self.options)
@@ -134,11 +144,14 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     listed = _with_moves(found, shelf, head, options.stage)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
+    named = _named(head, listed, options)
+    every, listed = len(listed), listed if named is None else tuple(one for one in listed if _says(one, named))
     page = min(max(1, page), max(1, -(-len(listed) // COUNTED_FILES)))
     listed = tuple(sorted(listed, key=lambda change: order(change.path)))
     here = listed[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
     shelf.expect(side.sha256 for change in here for side in change.sides if side)
-    return Changes(head, options, stages, tuple(files_of(here, shelf, options)), totals(listed), refused, page)
+    files = (replace(file, named=_says(file.change, named or {})) for file in files_of(here, shelf, options))
+    return Changes(head, options, stages, tuple(files), totals(listed), refused, page, every - len(listed))
 
 
 def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -> OneFile | None:
@@ -152,7 +165,17 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     listed = _with_moves(found, shelf, head, options.stage)
     change = next((change for change in listed if change.path == path), None)
     shelf.expect(side.sha256 for side in change.sides if side) if change else None
-    return OneFile(options, change, shelf, head) if change else None
+    named = _says(change, _named(head, listed, options) or {}) if change else ()
+    return OneFile(options, change, shelf, named, head) if change else None
+
+
+def _named(head: Head, listed: tuple[Changed, ...], options: Options) -> By | None:
+    """Give what failures name where only such files are wanted."""
+    return failing(head, listed, head.run.bench_id) if options.files == "failed" else None
+
+
+def _says(change: Changed, named: By) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*named.get(change.path, ()), *named.get(change.old_path, ()))))
 
 
 def patch(user: Any, ulid: str, index: int, stage: str) -> Raw | None:

@@ -41,6 +41,8 @@ class FileDiff:
     old_image: Image | None = None
     new_image: Image | None = None
     hex: tuple[tuple[str, HexRows], ...] = ()
+    named: tuple[str, ...] = ()
+    """What tells of this file where a trial failed, in words."""
 
     @property
     def name(self) -> list[str | Pill]:

@@ -118,15 +118,15 @@ def overview(user: Any, ulid: str, index: int) -> Overview | None:
     if head is None:
         return None
     record = head.record()
-    issues = tuple(_dicts(record.get("issues")))
-    asked = _dicts(record.get("requests"))[:REQUESTS_READ]
+    issues = tuple(dicts(record.get("issues")))
+    asked = dicts(record.get("requests"))[:REQUESTS_READ]
     shelf = Shelf([head.run.manifest, *_texts(asked)], head.run.bench_id)
     return Overview(
         head=head,
         why=_why(head),
         observed=_observed(head),
-        unknown=tuple(_dicts(record.get("unknown"))),
-        guards=tuple(_dicts(record.get("guards"))),
+        unknown=tuple(dicts(record.get("unknown"))),
+        guards=tuple(dicts(record.get("guards"))),
         issues=tuple({**issue, "evidence": evidence_of(issue)} for issue in issues),
         flags=flags_of(head.trial.flags, issues),
         phases=_phases(head),
@@ -213,7 +213,7 @@ def _worked(head: Head) -> dict[str, Any]:
 
 def _repeated(record: dict[str, Any]) -> bool:
     """Did an attempt only repeat the evaluation of what an agent had done before?"""
-    asked = _dicts(record.get("requests"))
+    asked = dicts(record.get("requests"))
     return bool(asked) and all(row.get("replayed") for row in asked)
 
 
@@ -239,7 +239,7 @@ def _request(row: dict[str, Any], shelf: Shelf) -> RequestFacts:
 
 
 def _judged(record: dict[str, Any], bench: int) -> tuple[JudgedFacts, ...]:
-    rows = _dicts(record.get("judged"))[:REQUESTS_READ]
+    rows = dicts(record.get("judged"))[:REQUESTS_READ]
     shelf = Shelf((row.get(name) for row in rows for name in ("prompt", "text")), bench)
     return tuple(_judged_one(row, shelf) for row in rows)
 
@@ -291,5 +291,5 @@ def _tries(head: Head) -> tuple[Try, ...]:
     return tuple(found)
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
+def dicts(value: Any) -> list[dict[str, Any]]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list | tuple) else []

@@ -29,6 +29,7 @@ WORDS = {
     "context": ("Context", {"3": "3", "10": "10", "all": "All"}),
     "wrap": ("Wrap", {"on": "On", "off": "Off"}),
     "json": ("JSON", {"kept": "As written", "pretty": "Pretty"}),
+    "files": ("Files", {"all": "All", "failed": "Failed"}),
 }
 KEPT_FILES, KEPT_LEAST, KEPT_MOST = 16, 50_000, 4_000_000
 """Files kept written in this process's memory, never on a disk; small ones are quickly made, huge ones rarely read."""
@@ -142,8 +143,9 @@ def _kept(page: OneFile, asked: bool) -> ShownFile:
     return one
 
 
-def bar(options: Options, *, json: bool = False) -> list[dict[str, Any]]:
+def bar(options: Options, *, json: bool = False, failed: bool = False) -> list[dict[str, Any]]:
     """Give each option with its choices as links: (words, query, whether it is the one)."""
+    offered = {"json": json, "files": failed}
     return [
         {
             "name": WORDS[name][0],
@@ -152,7 +154,7 @@ def bar(options: Options, *, json: bool = False) -> list[dict[str, Any]]:
             ],
         }
         for name in WORDS
-        if json or name != "json"
+        if offered.get(name, True)
     ]
 
 

@@ -12,6 +12,7 @@ from benchsite.readings import artifact as artifacts
 from benchsite.readings import diff as diffs
 from benchsite.readings import transcript as transcripts
 from benchsite.readings import trial as trials
+from benchsite.readings.failing import MEANING
 from benchsite.readings.notes import notes_of
 from benchsite.readings.trialsheet import observations
 
@@ -54,9 +55,9 @@ def _kept(page: transcripts.Transcript) -> str:
 def trial_changes(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     options = Options.read(request.GET)
     page = found(diffs.changes(request.user, ulid, index, options, whole_number(request, "page") or 1))
-    return tab(
-        request, "changes", page, files=diffparts.shown_all(page), bar=diffparts.bar(options, json=page.has_json)
-    )
+    more = {"bar": diffparts.bar(options, json=page.has_json, failed=page.has_failures), "meaning": MEANING}
+    every = f"?{options.query(files='all')}"
+    return tab(request, "changes", page, files=diffparts.shown_all(page), all_files=every, **more)
 
 
 @require_safe

@@ -105,7 +105,7 @@ def one_path(pair: Pair, address: str, show: Show, options: Options) -> OnePath 
     if touched is None or one is None:
         return None
     shelf.expect(side.sha256 for side in one.change.sides if side)
-    return OnePath(options, one.change, shelf, touched, one.who, show)
+    return OnePath(options, one.change, shelf, (), touched, one.who, show)
 
 
 def _moved(pair: Pair, found: Sequence[Touched], one: Touched, show: Show, shelf: Shelf) -> Shown | None:

@@ -10,6 +10,7 @@ from benchsite.diffs.dangers import count, places
 from benchsite.diffs.images import Image, image, is_picture
 from benchsite.diffs.limits import MAP_MARKS
 from benchsite.diffs.lines import opcodes
+from benchsite.diffs.named import Names
 from benchsite.diffs.options import Options, read_line
 from benchsite.diffs.outline import outline
 from benchsite.diffs.pretty import pretty
@@ -140,3 +141,29 @@ def test_rows_begin_at_any_line_and_together_give_all():
             if start is None:
                 break
         assert tuple(found) == whole
+
+
+NAMED = ("calc.py", "src/a.py", "src/b/c.py", "lib/b/c.py", "with space.py", "tests/test_a.py", "Makefile")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("src/a.py:3: AssertionError", {"src/a.py"}),
+        ('  File "/tmp/x/1/world/src/a.py", line 3, in f', {"src/a.py"}),
+        ("/tmp/x/world/calc.py:1:2: E501", {"calc.py"}),
+        ("FAILED tests/test_a.py::test_x - assert 1", {"tests/test_a.py"}),
+        ("tests/test_a.py::test_x PASSED\ntests/test_a.py ..... [100%]\nok  tests/test_a.py", set()),
+        (".\\src\\a.py(4): error", {"src/a.py"}),
+        ("a.py is wrong.", {"src/a.py"}),
+        ("which c.py is meant nobody knows", set()),
+        ("b/c.py might be either", {"src/b/c.py", "lib/b/c.py"}),
+        ("see 'with space.py', line 2", {"with space.py"}),
+        ("/usr/lib/python3.11/calc.py and /x/site-packages/src/a.py are no files of the world", set()),
+        ("/opt/other/a.py lies elsewhere", set()),
+        ("the Makefile has no target", {"Makefile"}),
+        ("a" * 100_000 + "/" * 100_000, set()),
+    ],
+)  # fmt: skip
+def test_a_text_names_the_files_it_speaks_of(text, found):
+    assert Names(NAMED).within(text) == found

@@ -69,7 +69,7 @@ def test_the_options_live_in_the_address_and_mark_what_is_on(client, tmp_path):
     assert len(made.select(".diff tr")) == 61
     assert not made.select("tr.fold")
     on = [link.text for link in made.select(".option [aria-current]")]
-    assert on == ["Unified", "Shown", "All", "On"]
+    assert on == ["Unified", "Shown", "All", "On", "All"]
     split = next(link for link in made.select(".option a") if link.text == "Split")
     assert split["href"] == "?context=all"
 
@@ -301,3 +301,41 @@ def test_thousands_of_files_stand_on_pages_and_none_is_left_out(client, tmp_path
     assert sorted(shown[0] + shown[1]) == sorted(names)
     assert "305 files" in first.select_one(".diff-sum").get_text()
     assert [a["href"] for a in first.select(".pager a[rel=next]")] == ["?page=2", "?page=2"]
+
+
+def test_only_the_files_that_failures_name_are_shown_where_that_is_asked(client, tmp_path):
+    log = b"FAILED tests/test_m.py::test_x - src/m.py:2: boom\ntests/test_fine.py::test_y PASSED\n"
+    issue = {"severity": "info", "phase": "execution", "code": "tests_edited", "sentence": "A test was edited."}
+    story = Story(
+        after=dict.fromkeys(("src/m.py", "tests/test_m.py", "tests/test_fine.py", "odd.py", "guarded.py"), b"x\n"),
+        attached=[("suite.log", "log", "text/plain", log), ("request-1.stderr", "log", "text/plain", b"odd.py:1")],
+        observed=[{"measure": "resolved", "value": False, "reason": "src/m.py is still wrong"}],
+        extra=[
+            {"type": "issue", **issue, "detail": 'file "tests/test_m.py", line 1'},
+            {"type": "guard", "sentence": "Expected 'x' to be in guarded.py.", "late": False, "where": "b.py:1"},
+        ],
+    )
+    run = take_in(tmp_path, story)
+    every = soup(client.get(trial_url(run, "changes/")))
+    assert len(every.select("details.file")) == 5
+    link = next(link for link in every.select(".option a") if link.text == "Failed")
+    with CaptureQueriesContext(connection) as asked:
+        made = soup(client.get(trial_url(run, f"changes/{link['href']}")))
+    assert len(asked) <= 12
+    named = {
+        head.select_one(".file-path").text: head.select_one(".tag.warn").text for head in made.select(".file-head")
+    }
+    assert named == {
+        "guarded.py": "named by guard",
+        "src/m.py": "named by suite.log, resolved",
+        "tests/test_m.py": "named by tests_edited, suite.log",
+    }
+    assert "2 more are not named." in made.get_text()
+    part = client.get(file_url(run, "src/m.py", files="failed", part="file"))
+    assert soup_of_part(part).select_one(".tag.warn").text == "named by suite.log, resolved"
+    # one that solved it and has no flag has nothing that could name a file
+    good = {"outcome": "solved", "headline": 1.0}
+    solved = take_in(tmp_path / "s", Story(after={"a.py": b"1\n"}, finished=good), seed=2)
+    assert "Failed" not in [link.text for link in soup(client.get(trial_url(solved, "changes/"))).select(".option a")]
+    said = text(client.get(trial_url(solved, "changes/?files=failed")))
+    assert "No changed file is named by a failure" in said
