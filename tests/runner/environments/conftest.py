@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from runner.environments import Needs, choose, container, sandbox
+from runner.environments import Needs, choose, container, engines, sandbox
 from runner.environments.base import KeptSession
-from runner.worlds.places import Place, drop_place, make_place, remove_tree
-from tests.runner.environments.images import make_image
+from runner.worlds.places import Place, drop_place, make_place
+from tests import image
 
 
 @pytest.fixture
@@ -23,14 +23,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 
 @pytest.fixture(scope="session")
-def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """podman's storage with one image in it, apart from the user's own."""
-    if container.unusable():
-        pytest.skip(f"Containers cannot be tested here: {container.unusable()}")
-    folder = tmp_path_factory.mktemp("containers")
-    yield make_image(folder)
-    subprocess.run(["umount", "--lazy", folder / "overlay" / "overlay"], capture_output=True, check=False)
-    remove_tree(folder)
+def storage() -> Iterator[dict[str, str]]:
+    """An engine that has the image: podman with a storage apart from the user's own, or docker's daemon."""
+    if why := container.unusable() or image.missing():
+        pytest.skip(f"Containers cannot be tested here: {why}")
+    if not engines.is_podman():
+        image.for_docker()
+    with image.for_podman() if engines.is_podman() else contextlib.nullcontext({}) as led:
+        yield led
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Containers by podman, on an image made of this machine's own files."""
+"""Containers by podman or docker, on an image of Debian packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runner.environments.limits import Resources
 from runner.errors import EnvironmentRefused
 from runner.running import run
 from runner.worlds.places import Place
-from tests.runner.environments.images import NAME
+from tests.image import NAME
 from tests.runner.scenario.benches import by_scenario, write_bench
 
 Opener = Callable[..., KeptSession]

@@ -18,7 +18,7 @@ from runner.errors import EnvironmentRefused
 from runner.replay import Attempt, RunResult
 from runner.running import resume, run
 from runner.worlds.places import worlds_root
-from tests.runner.environments.images import NAME
+from tests.image import NAME
 from tests.runner.scenario.benches import by_cell, write_bench
 
 UNUSABLE = sandbox.unusable()

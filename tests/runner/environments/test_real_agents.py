@@ -11,7 +11,7 @@ from runner.environments import sandbox
 from runner.mock_model import MockModel
 from runner.replay import Attempt
 from runner.running import run
-from tests.runner.environments.images import NAME
+from tests.image import NAME
 from tests.runner.scenario.benches import by_cell, write_bench
 
 UNUSABLE = sandbox.unusable()
