@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -65,8 +66,7 @@ def frontier(board: Board, places: Sequence[Place], slots: Iterable[Slot], x: st
     """None where the measure has no direction: nobody can be better on it."""
     if not board.measure.objective or not places:
         return None
-    taken = _taken(slots, x)
-    points = [_point(place, taken.get(place.cell.id, [])) for place in places]
+    points = _points(places, _taken(slots, x))
     titles = {place.cell.id: place.cell.title for place in places}
     placed = pareto(points, y=board.measure.objective)
     spots = tuple(
@@ -82,9 +82,9 @@ def frontier(board: Board, places: Sequence[Place], slots: Iterable[Slot], x: st
 def _taken(slots: Iterable[Slot], x: str) -> dict[int, list[float]]:
     """Give, by cell, what a trial of each scenario took on average: the same clusters as the pooled figure has."""
     sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    taken = attrgetter(x)
     for slot in slots:
-        spent = getattr(slot, x)
-        tried = slot.planned
+        spent, tried = taken(slot), slot.planned
         if slot.states.get("scored", 0) < tried:
             tried -= sum(slot.states.get(state, 0) for state in UNDONE)
         if spent is not None and tried > 0:
@@ -97,9 +97,15 @@ def _taken(slots: Iterable[Slot], x: str) -> dict[int, list[float]]:
     return means
 
 
-def _point(place: Place, means: list[float]) -> Point:
-    if not means:
-        return Point(place.cell.id, None, place.macro, y_lo=place.lo, y_hi=place.hi)
-    low, high = t_interval(np.asarray(means))
-    x = plain(float(mean(np.asarray(means))))
-    return Point(place.cell.id, x, place.macro, plain(float(low)), plain(float(high)), place.lo, place.hi)
+def _points(places: Sequence[Place], taken: dict[int, list[float]]) -> list[Point]:
+    """All intervals at once: a call for each of dozens of cells takes ten times as long."""
+    rows = [taken.get(place.cell.id, []) for place in places]
+    table = np.full((len(rows), max(map(len, rows)) or 1), np.nan)
+    for row, means in zip(table, rows, strict=True):
+        row[: len(means)] = means
+    low, high = t_interval(table)
+    figures = zip(mean(table).tolist(), low.tolist(), high.tolist(), strict=True)
+    return [
+        Point(place.cell.id, plain(x), place.macro, plain(lo), plain(hi), place.lo, place.hi)
+        for place, (x, lo, hi) in zip(places, figures, strict=True)
+    ]

@@ -131,13 +131,13 @@ class Board:
         """The policy a link from n must name: one that says nothing about this measure counts as scored/1 does."""
         return DEFAULT_POLICY if self.note else self.policy
 
-    @property
+    @cached_property
     def partial(self) -> bool:
         """Whether there are errors, and a worst value to count them as: then one figure alone tells too little."""
         worst = self.measure.rate or self.measure.worst is not None
         return worst and any(place.three and place.counts.errors for place in self.places)
 
-    @property
+    @cached_property
     def sides(self) -> tuple[str, str]:
         """What the figure of the board's own policy is over, and the other's."""
         both = ("over scored", "with errors as the worst")
@@ -149,7 +149,7 @@ class Board:
         value = place.three[name] if place.three else None
         return self._worded(value)
 
-    @property
+    @cached_property
     def ranked(self) -> bool:
         return self.one_run and any(place.rank_lo is not None for place in self.places)
 

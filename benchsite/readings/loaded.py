@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -17,7 +16,7 @@ from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally
 from runner.errors import RunnerError
 
-from .counts import Counts, Slot, read_slots, slots_of, total
+from .counts import Counts, Slot, by_cell, read_slots, slots_of, total
 from .leaderboard import MeasureFacts, headline_of, measures_of
 from .matrix import TallyRow, Values
 from .subjects import Axes, CellFacts, cells_of
@@ -125,10 +124,7 @@ class Loaded:
 
     @cached_property
     def by_cell(self) -> dict[int, Counts]:
-        counts: dict[int, Counts] = defaultdict(Counts)
-        for slot in self.slots:
-            counts[slot.cell].add(slot)
-        return counts
+        return by_cell(self.slots)
 
     @cached_property
     def total(self) -> Counts:

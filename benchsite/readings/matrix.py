@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from runner.statistics import POLICIES
@@ -87,6 +87,9 @@ class Matrix:
     sums: tuple[float | None, ...] = ()
     """The pooled figure of each column, for a measure whose squares are not counted by policy."""
 
+    totals: tuple[int, ...] = ()
+    """How many trials each of these is over."""
+
     @property
     def last(self) -> int:
         return self.first + len(self.rows) - 1
@@ -139,6 +142,18 @@ class Squares:
     cells: Sequence[CellFacts]
     policy: str
     values: Values | None
+    known: dict[tuple[int, int, int], Square] = field(default_factory=dict)
+
+    def of(self, slots: Sequence[Slot]) -> Square:
+        """Make a square; of thousands made of one slot most are alike, and their states were read once (see counts)."""
+        if self.values is not None or len(slots) > 1:
+            return square(slots, self.policy, self.values)
+        slot = slots[0]
+        key = (slot.planned, id(slot.states), id(slot.faults))
+        made = self.known.get(key)
+        if made is None:
+            made = self.known[key] = square(slots, self.policy, None)
+        return made
 
 
 def matrix(
@@ -216,13 +231,13 @@ def _sorting(sort: str) -> Callable[[Row], Any]:
 
 def _row(pk: int, slug: str, name: str, made: Squares) -> Row:
     mine = [made.grid.get((pk, cell.id), _NO_SLOTS) for cell in made.cells]
-    squares = tuple(square(slots, made.policy, made.values) if slots else None for slots in mine)
+    squares = tuple([made.of(slots) if slots else None for slots in mine])
     seen = [one.value for one in squares if one and one.value is not None]
     spread = max(seen) - min(seen) if len(seen) > 1 else None
     cases = max(map(len, mine), default=0)
     if made.values is not None:
         return Row(slug, name, squares, 0, 0, sum(seen) / len(seen) if seen else None, spread, cases)
-    k, n = sum(int(one.k or 0) for one in squares if one), sum(one.n for one in squares if one)
+    k, n = sum([int(one.k or 0) for one in squares if one]), sum([one.n for one in squares if one])
     return Row(slug, name, squares, k, n, k / n if n else None, spread, cases)
 
 

@@ -172,8 +172,11 @@ class _Page:
             self.asked,
             lambda _: keys,
         )
-        pooled = {place.cell.id: place.macro for place in self.places}
-        return replace(grid, sums=tuple(pooled.get(cell.id) for cell in self.cells)) if self.board else grid
+        places = {place.cell.id: place for place in self.places}
+        pooled = [places.get(cell.id) for cell in self.cells] if self.board else []
+        threes = [place.three or {} if place else {} for place in pooled]  # as its squares, whatever the policy
+        sums = tuple(three.get("scored") for three in threes)
+        return replace(grid, sums=sums, totals=tuple(three.get("n", 0) for three in threes))
 
     def _breakdown(self, grid: Matrix | None) -> Breakdown | None:
         if self.board is None or grid is None:

@@ -26,7 +26,7 @@ from .loaded import Loaded
 from .question import SPENT
 from .reasons import worded
 from .subjects import CellFacts
-from .words import NONE, SPENT_WORDS, STATE_WORDS, number
+from .words import NONE, SPENT_WORDS, STATE_WORDS, listed, number
 
 LIMIT = 200
 FLAG = re.compile(r"[a-z0-9_.-]{1,40}")
@@ -36,7 +36,7 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True)
 class Filters:
-    """What the address asks, in the order an address has it. `state` may list several, parted by commas."""
+    """What the address asks, in the order an address has it. `state` and `cell` may list several, parted by commas."""
 
     state: str = ""
     outcome: str = ""
@@ -69,6 +69,10 @@ class Filters:
         names = ("case", "counted", "measure", "seen", "value", "known", "far", "tag", "why")
         held = ((name, getattr(self, name)) for name in names)
         return [(name, value) for name, value in held if _says(name, value)]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return tuple(self.cell.split(","))
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -219,10 +223,10 @@ def where(loaded: Loaded, filters: Filters) -> Q | None:
         return None
     condition = Q()
     if filters.cell:
-        cell = loaded.cell(filters.cell)
-        if cell is None:
+        cells = [loaded.cell(key10) for key10 in filters.cells]
+        if None in cells:
             return None
-        condition &= Q(cell=cell.id)
+        condition &= Q(cell__in=[cell.id for cell in cells if cell])
     if filters.scenario:
         scenario = next((pk for pk, (slug, _) in loaded.scenarios.items() if slug == filters.scenario), None)
         if scenario is None:
@@ -313,8 +317,9 @@ def _words(loaded: Loaded, filters: Filters) -> Iterator[tuple[str, str]]:
         yield f"outcome: {filters.outcome}", filters.query(outcome="", after=-1)
     if filters.fault:
         yield f"fault: {filters.fault}", filters.query(fault="", after=-1)
-    if filters.cell and (cell := loaded.cell(filters.cell)):
-        yield f"cell: {cell.title}", filters.query(cell="", after=-1)
+    if filters.cell:
+        titles = [cell.title for key10 in filters.cells if (cell := loaded.cell(key10))]
+        yield f"cell: {listed(titles, 6)}", filters.query(cell="", after=-1)
     if filters.scenario:
         name = dict(loaded.scenarios.values())[filters.scenario]
         yield f"scenario: {name}", filters.query(scenario="", after=-1)

@@ -59,5 +59,16 @@ def of_run(request: HttpRequest) -> Question:
 def of_trials(request: HttpRequest) -> Filters:
     plain = [field.name for field in fields(Filters) if field.name not in ("case", "why", "after")]
     given = {name: request.GET.get(name, "") for name in plain}
+    if "of" in request.GET:
+        given |= _of_square(request.GET["of"], given)
     case, why = request.GET.get("case"), request.GET.get("why")
     return Filters(**given, case=case, why=why, after=whole(request, "after", -1))
+
+
+def _of_square(of: str, given: dict[str, str]) -> dict[str, str]:
+    """`of=<cell>/<scenario>` is short for a square of the matrix: the trials it counts, as it does unless told how."""
+    cell, _, scenario = of.partition("/")
+    if not (cell and scenario):
+        raise Http404("of= takes the key of a cell, a slash, and a scenario")
+    how = given["counted"] or given["state"] or given["measure"]
+    return {"cell": cell, "scenario": scenario, "counted": given["counted"] if how else DEFAULT_POLICY}

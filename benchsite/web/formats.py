@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
+from html import escape
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
@@ -64,8 +66,14 @@ def axes(cell: CellFacts, *, every: bool = False) -> SafeString:
     if every:
         named = format_html_join("", '<span class="axis"><i>{}=</i>{}</span>', cell.axes)
         return format_html('<span class="axes">{}</span>', named or cell.name)
-    values = format_html_join("", '<span class="axis" title="{}={}">{}</span>', ((n, v, v) for n, v in cell.shown))
-    return format_html('<span class="axes">{}</span>', values or cell.title)
+    values = "".join([_axis(name, value) for name, value in cell.shown])
+    return SafeString(f'<span class="axes">{values or escape(cell.title)}</span>')
+
+
+@lru_cache(maxsize=1024)
+def _axis(name: str, value: str) -> str:
+    shown = escape(value)
+    return f'<span class="axis" title="{escape(name)}={shown}">{shown}</span>'
 
 
 def coverage(of: Coverage) -> SafeString:

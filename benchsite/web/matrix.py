@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
-from urllib.parse import urlencode
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -13,6 +14,7 @@ from django.utils.safestring import SafeString
 from benchsite.readings.counts import DEFAULT_POLICY, Counts
 from benchsite.readings.matrix import Matrix, Row, Square, Unfolded
 from benchsite.readings.question import Question
+from benchsite.readings.trials import query_of
 from benchsite.readings.words import STATE_WORDS, bounds, count, fixed, percent
 from runner.statistics import rate_interval
 
@@ -62,13 +64,12 @@ def _single(spans: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, int]]:
 
 def body(matrix: Matrix, asked: Question) -> SafeString:
     scale, turned = colour_scale(matrix), matrix.measure.objective == "minimize"
-    counted = asked.policy if matrix.by_policy else DEFAULT_POLICY if matrix.measure.headline else ""
     made: list[str] = []
     for row in matrix.rows:
         opened = matrix.open if matrix.open and matrix.open.slug == row.slug else None
-        made.append(_row(row, matrix, counted, scale, turned, _name(row, asked, opened)))
+        made.append(_row(row, matrix, asked, scale, turned, _name(row, asked, opened)))
         if opened:
-            made += [_row(case, matrix, counted, scale, turned, _case_name(case)) for case in opened.rows]
+            made += [_row(case, matrix, asked, scale, turned, _case_name(case)) for case in opened.rows]
             made.append(_cases_pager(opened, matrix, asked))
     return SafeString("".join(made))
 
@@ -120,49 +121,64 @@ def colour_scale(matrix: Matrix) -> tuple[float, float]:
     return (min(seen, default=0.0), max(seen, default=1.0))
 
 
-def _row(row: Row, matrix: Matrix, policy: str, scale: tuple[float, float], turned: bool, name: SafeString) -> str:
-    asked = asks(row)
-    told_n, versus = asked + counted_as(policy), versus_of(matrix, asked)
-    squares = "".join(
-        square_html(square, cell.key10, (told_n if square.n else asked) if square else "", scale, turned, versus)
-        for square, cell in zip(row.squares, matrix.cells, strict=True)
-    )
+def _row(row: Row, matrix: Matrix, asked: Question, scale: tuple[float, float], turned: bool, name: SafeString) -> str:
+    links = rest_of(row, matrix, asked)
+    pairs = zip(row.squares, matrix.cells, strict=True)
+    squares = "".join([square_html(square, cell.key10, links, scale, turned) for square, cell in pairs])
     kind = ' class="case"' if row.key is not None else f' id="row-{escape(row.slug)}"'
     head = f'<th scope="row" title="{escape(row.name)}">{name}</th>'
-    return f'<tr{kind}>{head}{squares}<td class="margin">{margin(row, matrix)}</td></tr>'
+    return f'<tr{kind}>{head}{squares}<td class="margin">{margin(row, matrix, asked)}</td></tr>'
 
 
-def asks(row: Row) -> str:
-    """The escaped rest of the query of a row's squares."""
-    pairs = [("scenario", row.slug)] + ([("case", row.key)] if row.key is not None else [])
-    return "&amp;" + escape(urlencode(pairs))
+class Rest(NamedTuple):
+    """The escaped addresses of a row's squares, without the key of the cell: it stands between the parts of a pair.
+
+    `versus` leads to a comparison; in a large matrix rows alone have one, to save a third of it.
+    """
+
+    counted: tuple[str, str]
+    planned: tuple[str, str]
+    versus: str
 
 
-def counted_as(policy: str) -> str:
-    return "&amp;" + escape(f"counted={policy}" if policy else "state=scored")
+def rest_of(row: Row, matrix: Matrix, asked: Question) -> Rest:
+    said = {"scenario": row.slug, **({"case": row.key} if row.key is not None else {})}
+    how, plain = counted_as(matrix, asked), "&amp;" + escape(urlencode(said))
+    if row.key is None:  # thousands of squares: the short form, which is counted by default as they are
+        short = {} if how == {"counted": DEFAULT_POLICY} else how
+        counted = ("trials?of=", f"/{escape(quote(row.slug))}{_and(short)}")
+    else:
+        counted = ("trials?cell=", f"{plain}{_and(how)}")
+    few = len(matrix.rows) * len(matrix.cells) <= VERSUS_SQUARES
+    return Rest(counted, ("trials?cell=", plain), plain if few else "")
 
 
-def versus_of(matrix: Matrix, asked: str) -> str:
-    """The rest of a square's link to a comparison; in a large matrix rows alone have one, to save a third of it."""
-    return asked if len(matrix.rows) * len(matrix.cells) <= VERSUS_SQUARES else ""
+def _and(said: dict[str, str]) -> str:
+    return escape(f"&{query_of(said)}") if said else ""
+
+
+def counted_as(matrix: Matrix, asked: Question) -> dict[str, str]:
+    """The filters under which a list has the trials that a square counts."""
+    if matrix.by_policy:
+        return {"counted": asked.policy}
+    return {"measure": matrix.measure.key, "seen": "observed"}
 
 
 def missed(square: Square | None) -> bool:
     return square is not None and square.k is not None and square.k < square.n
 
 
-def square_html(
-    square: Square | None, key10: str, asked: str, scale: tuple[float, float], turned: bool, versus: str = ""
-) -> str:
-    """One square; `asked` is the escaped rest of its query, `versus` that of its link to what a solved trial did.
+def square_html(square: Square | None, key10: str, rest: Rest, scale: tuple[float, float], turned: bool) -> str:
+    """One square: a link to the trials it counts; to all that were planned where none counts.
 
     Plain strings: this runs thousands of times a page.
     """
     if square is None:
         return '<td class="g0" title="not planned">–</td>'
     colour, title, text, glyph = _looks(square, scale, turned)
-    beside = f'<a class="vs" href="versus?cell={key10}{versus}">≠</a>' if versus and missed(square) else ""
-    return f'<td class="{colour}"><a href="trials?cell={key10}{asked}"{title}>{text}</a>{glyph}{beside}</td>'
+    beside = f'<a class="vs" href="versus?cell={key10}{rest.versus}">≠</a>' if rest.versus and missed(square) else ""
+    before, after = rest.counted if square.n else rest.planned
+    return f'<td class="{colour}"><a href="{before}{key10}{after}"{title}>{text}</a>{glyph}{beside}</td>'
 
 
 @lru_cache(maxsize=4096)
@@ -189,17 +205,38 @@ def told(square: Square) -> str:
     return ", ".join(said)
 
 
-def margin(row: Row, matrix: Matrix) -> SafeString:
+def margin(row: Row, matrix: Matrix, asked: Question) -> SafeString:
+    n = sum([square.n for square in row.squares if square])
+    case = {} if row.key is None else {"case": row.key}
     if matrix.by_policy:
-        return rate_of(row.k, row.n)
-    if matrix.measure.rate:
-        return format_html('<span class="rate">{}</span>', percent(row.value))
-    share = matrix.measure.type == "category"
-    return format_html("{}", percent(row.value) if share else fixed(row.value, matrix.places))
+        return _behind(rate_of(row.k, n), n, matrix, asked, scenario=row.slug, **case)
+    rate = matrix.measure.rate or matrix.measure.type == "category"
+    shown = format_html("{}", percent(row.value) if rate else fixed(row.value, matrix.places))
+    return _behind(shown, n, matrix, asked, scenario=row.slug, **case)
+
+
+def _behind(shown: SafeString, n: int, matrix: Matrix, asked: Question, **of: str) -> SafeString:
+    """Link a figure over several squares to the trials it is made of; their number stands in the title."""
+    if not n:
+        return shown
+    cells = {} if not asked.where or "cell" in of else {"cell": ",".join(cell.key10 for cell in matrix.cells)}
+    query, said = escape(query_of({**cells, **of, **counted_as(matrix, asked)})), count(n, "trial")
+    return SafeString(f'<a href="trials?{query}" title="{said}">{shown}</a>')
 
 
 def rate_text(counts: Counts, policy: str) -> SafeString:
     return rate_of(counts.k, counts.n(policy))
+
+
+def all_rate(matrix: Matrix, asked: Question) -> SafeString:
+    return _behind(rate_text(matrix.all, asked.policy), matrix.all.n(asked.policy), matrix, asked)
+
+
+def column_rate(matrix: Matrix, place: int, asked: Question, *, interval: bool = False) -> SafeString:
+    """A cell's figure over all scenarios, where squares follow the counting policy."""
+    of, policy = matrix.columns[place], asked.policy
+    shown = rate_text(of, policy) if interval else SafeString(escape(percent(of.rate(policy))))
+    return _behind(shown, of.n(policy), matrix, asked, cell=matrix.cells[place].key10)
 
 
 def rate_of(k: int, n: int) -> SafeString:
@@ -208,23 +245,18 @@ def rate_of(k: int, n: int) -> SafeString:
     return SafeString(f'<span class="rate">{rate}</span> <span class="interval">{shown}</span>')
 
 
-def foot(matrix: Matrix, policy: str) -> SafeString:
+def foot(matrix: Matrix, asked: Question) -> SafeString:
     """The columns' margins: rates of a boolean headline, the pooled figures of any other measure with numbers."""
-    if not matrix.by_policy:
-        return _pooled_foot(matrix)
-    pairs = zip(matrix.columns, matrix.cells, strict=True)
-    cells = format_html_join(
-        "",
-        '<td class="sum"><a href="trials?{}">{}</a></td>',
-        ((urlencode([("cell", cell.key10), ("counted", policy)]), percent(of.rate(policy))) for of, cell in pairs),
-    )
-    total = rate_text(matrix.all, policy)
+    if not (matrix.by_policy or matrix.sums):
+        return SafeString("")
+    figure = column_rate if matrix.by_policy else column_figure
+    shown = ((figure(matrix, place, asked),) for place in range(len(matrix.cells)))
+    cells = format_html_join("", '<td class="sum">{}</td>', shown)
+    total = all_rate(matrix, asked) if matrix.by_policy else ""
     return format_html('<tr><th scope="row">All scenarios</th>{}<td class="margin">{}</td></tr>', cells, total)
 
 
-def _pooled_foot(matrix: Matrix) -> SafeString:
-    if not matrix.sums:
-        return SafeString("")
-    shown = (percent(value) if matrix.measure.rate else fixed(value, matrix.places) for value in matrix.sums)
-    cells = format_html_join("", '<td class="sum">{}</td>', ((value,) for value in shown))
-    return format_html('<tr><th scope="row">All scenarios</th>{}<td class="margin"></td></tr>', cells)
+def column_figure(matrix: Matrix, place: int, asked: Question) -> SafeString:
+    value = matrix.sums[place] if matrix.sums else None
+    shown = format_html("{}", percent(value) if matrix.measure.rate else fixed(value, matrix.places))
+    return _behind(shown, matrix.totals[place], matrix, asked, cell=matrix.cells[place].key10)

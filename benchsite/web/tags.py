@@ -213,7 +213,7 @@ def matrix_body(grid: Any, asked: Question) -> SafeString:
 
 @register.simple_tag
 def matrix_foot(grid: Any, asked: Question) -> SafeString:
-    return turned.foot(grid, asked) if asked.turn else matrix.foot(grid, asked.policy)
+    return turned.foot(grid, asked) if asked.turn else matrix.foot(grid, asked)
 
 
 @register.simple_tag
