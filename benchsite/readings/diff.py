@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from runner.worlds.patch import git_patch
 from .address import from_address, to_address
 from .artifact import Raw
 from .failing import By, failing
-from .filediff import FileDiff, compared, comparison, counts
+from .filediff import FileDiff, compared, comparison, counts_of
 from .moved import joined, start_world
 from .records import changes_of
 from .shelf import Shelf
@@ -246,17 +246,17 @@ def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head, stage: str
     return joined(found, shelf, lambda: start_world(digest, shelf))
 
 
-def files_of(found: Iterable[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
+def files_of(found: Sequence[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
     """Compare the first files whole and count the lines of the rest, as far as a page can afford it."""
-    rows = coloured = 0
-    for place, change in enumerate(found):
-        affordable = shelf.spent < COUNTED_BYTES
-        if place < INLINE_FILES and rows < INLINE_ROWS and coloured < PAGE_COLOURED and affordable:
-            file = compared(change, shelf, options)
-            rows += len(file.rows)
-            coloured += file.comparison.coloured if file.comparison else 0
-            yield file
-        elif affordable:
-            yield FileDiff(change, to_address(change.path), *counts(change, shelf, options))
-        else:
-            yield FileDiff(change, to_address(change.path), None, None)
+    rows = coloured = taken = 0
+    for change in found[:INLINE_FILES]:
+        if rows >= INLINE_ROWS or coloured >= PAGE_COLOURED or shelf.spent >= COUNTED_BYTES:
+            break
+        taken += 1
+        file = compared(change, shelf, options)
+        rows += len(file.rows)
+        coloured += file.comparison.coloured if file.comparison else 0
+        yield file
+    rest = found[taken:]
+    for change, many in zip(rest, counts_of(rest, shelf, options, COUNTED_BYTES) if rest else (), strict=True):
+        yield FileDiff(change, to_address(change.path), *many)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from benchsite.diffs import facts
-from benchsite.diffs.compare import Comparison, compare, count
+from benchsite.diffs.compare import FORMAT, Comparison, compare, count
 from benchsite.diffs.dangers import Pill, split_name
 from benchsite.diffs.files import Changed, Side
 from benchsite.diffs.images import HEAD, Image, image
 from benchsite.diffs.limits import CLICK_ROWS, FIRST_ROWS, HEX_HEAD, IMAGE_BYTES, MAX_BYTES
+from benchsite.diffs.lines import ENGINE
 from benchsite.diffs.options import Options
 from benchsite.diffs.rows import Fold, Line, Row
 from runner.digests import digest
@@ -20,6 +24,8 @@ from .shelf import Shelf, diff_cache
 HexRows = tuple[tuple[str, str, str, bool], ...]
 """Rows of (offset, bytes, printable, whether the other side has other bytes there)."""
 HEX_ROW = 16
+Counts = tuple[int | None, int | None]
+"""Lines added and deleted; None where they cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,10 @@ class FileDiff:
     def base(self) -> list[str | Pill]:
         return split_name(self.change.path.rsplit("/", 1)[-1])
 
-    @property
+    @cached_property
     def viewed_key(self) -> str:
         """Name this pair of contents: a viewed mark holds for these bytes only."""
-        sides = (self.change.before, self.change.after)
-        return digest([side.sha256 if side else "" for side in sides] + [self.address])[:16]
+        return digest([side.sha256 if side else "" for side in self.change.sides] + [self.address])[:16]
 
     def slim(self) -> FileDiff:
         """Give it without its texts, once its rows are written."""
@@ -100,9 +105,29 @@ def comparison(change: Changed, shelf: Shelf, options: Options) -> Comparison:
     return compare(change, old, new, options, diff_cache())
 
 
-def counts(change: Changed, shelf: Shelf, options: Options) -> tuple[int | None, int | None]:
+def counts(change: Changed, shelf: Shelf, options: Options) -> Counts:
     old, new = (bytes_of(side, shelf) if side else None for side in (change.before, change.after))
     return count(change, old, new, options, diff_cache())
+
+
+def counts_of(changes: Sequence[Changed], shelf: Shelf, options: Options, budget: int) -> list[Counts]:
+    """Count many files' lines while the shelf has read less than `budget`; kept as one answer for all of them.
+
+    It is named by digests and by what may be read, so that hundreds of files need not be opened to be counted again.
+    """
+    named = [[change.path, *(_standing(side, shelf) for side in change.sides)] for change in changes]
+    key = ["counts", FORMAT, ENGINE, options.space, options.json, named]
+    found = diff_cache().get(
+        key, lambda: [counts(one, shelf, options) if shelf.spent < budget else (None, None) for one in changes]
+    )
+    return [(added, deleted) for added, deleted in found]
+
+
+def _standing(side: Side | None, shelf: Shelf) -> list[Any] | None:
+    if side is None:
+        return None
+    state = shelf.state(side.sha256) if side.sha256 else ""
+    return [side.type, side.mode, side.size, side.sha256, side.stored, state]
 
 
 def bytes_of(side: Side, shelf: Shelf) -> bytes | None:

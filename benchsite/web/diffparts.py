@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from benchsite.diffs.compare import Comparison
@@ -19,7 +18,7 @@ from benchsite.readings.address import to_address
 from benchsite.readings.diff import Changes, FileDiff, OneFile, TwoSides
 from benchsite.readings.preview import Preview
 
-from . import diffhtml
+from . import diffhtml, filehtml, links
 from .conditional import answer
 from .evidence import tab
 
@@ -54,8 +53,26 @@ class ShownFile:
     new_raw: str
     workspace: str
     width: str
+    nowrap: bool = False
     map: SafeString = field(default_factory=SafeString)
     dangers: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def link(self) -> SafeString:
+        return filehtml.link(self.file)
+
+    @property
+    def links(self) -> SafeString:
+        return filehtml.links(self)
+
+    @property
+    def head(self) -> SafeString:
+        return filehtml.head(self.file)
+
+    @property
+    def waiting(self) -> SafeString:
+        """The whole of a file that was not compared yet."""
+        return filehtml.waiting(self)
 
 
 _written: dict[tuple[str, int, str, bool], ShownFile] = {}
@@ -86,6 +103,7 @@ def shown_at(file: FileDiff, options: Options, url: str, workspace: str = "") ->
         new_raw=f"{url}&raw=new" if file.change.after and file.change.after.stored else "",
         workspace=workspace,
         width=_width(made) if options.wrap == "off" else "",
+        nowrap=options.wrap == "off",
         map=marks,
         dangers=_dangers(file, url),
     )
@@ -186,11 +204,11 @@ def _numbers(request: HttpRequest, name: str) -> list[int]:
 
 def _url(head: Any, address: str, options: Options) -> str:
     query = options.query()
-    base = reverse("trial_diff_file", args=[head.ulid, head.index])
+    base = links.address("trial_diff_file", head.ulid, str(head.index))
     return f"{base}?{query}&f={address}" if query else f"{base}?f={address}"
 
 
 def _in_workspace(file: FileDiff, head: Any) -> str:
     if file.change.after is None:
         return ""
-    return f"{reverse('trial_workspace', args=[head.ulid, head.index])}?f={file.address}"
+    return f"{links.address('trial_workspace', head.ulid, str(head.index))}?f={file.address}"

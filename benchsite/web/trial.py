@@ -16,7 +16,7 @@ from benchsite.readings.failing import MEANING
 from benchsite.readings.notes import notes_of
 from benchsite.readings.trialsheet import observations
 
-from . import diffparts, logparts, twins
+from . import diffparts, filehtml, logparts, twins
 from .access import found
 from .conditional import private
 from .evidence import attachment, raw, tab, whole_number
@@ -56,6 +56,7 @@ def trial_changes(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     options = Options.read(request.GET)
     page = found(diffs.changes(request.user, ulid, index, options, whole_number(request, "page") or 1))
     more = {"bar": diffparts.bar(options, json=page.has_json, failed=page.has_failures), "meaning": MEANING}
+    more["tree"] = filehtml.listed(page.tree)
     every = f"?{options.query(files='all')}"
     return tab(request, "changes", page, files=diffparts.shown_all(page), all_files=every, **more)
 
