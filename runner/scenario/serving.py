@@ -29,7 +29,7 @@ from runner.worlds.backends import COPY
 from .body import run_trial
 from .collecting import scenario_files
 from .pipe import EventPipe
-from .playing import is_plain
+from .playing import steps
 from .plugin import Gathered, Items
 from .server import run_pytest
 from .warm import Warm
@@ -92,7 +92,7 @@ class Server:
     def serve(self) -> None:
         """Serve until the runner closes its end, by intent or by dying; then nothing is left running."""
         for item in self.items.values():
-            is_plain(item)  # worked out once, and not by every trial
+            steps(item)  # worked out once, and not by every trial
         gc.collect(0)  # all the rest was looked at when this process was made ready
         gc.freeze()  # what is warm is never freed, so a child's collector need not touch (and copy) its pages
         poll = select.poll()

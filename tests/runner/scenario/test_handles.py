@@ -100,6 +100,16 @@ SCENARIOS = """
     @pytest.mark.parametrize("word", ["a", "b"], ids=["a/ü b", "b"])
     def bench_cases(workspace, agent, word):
         observe("note", word)
+
+    @pytest.fixture
+    def asked(agent, request):
+        agent.request("go")
+        return request.param
+
+    @pytest.mark.parametrize("asked", ["through a fixture"], indirect=True, ids=["own"])
+    def bench_own_fixture(workspace, asked):
+        observe("note", asked)
+        observe("resolved", workspace.exists("done.txt"))
 """
 
 
@@ -156,6 +166,10 @@ def test_an_attached_diff_is_a_patch(folder: Path, ended: dict[str, Attempt]) ->
     data = BlobStore(folder / ".bench" / "blobs").read(artifact.blob)
     assert data.startswith(b"diff --git a/done.txt b/done.txt\nnew file mode 100644\n")
     assert artifact.size == len(data)
+
+
+def test_a_benchs_own_fixture_reaches_its_scenario(ended: dict[str, Attempt]) -> None:
+    assert values(ended["own_fixture"]) == {"note": "through a fixture", "resolved": True}
 
 
 def test_a_reply_says_what_the_agent_said(ended: dict[str, Attempt]) -> None:
