@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def start_image() -> None:
-    """Make the image for containers beside all else. The first test that needs it waits for it, and says what failed."""
+    """Make the image for containers beside all else. Who needs it first waits for it, and says what failed."""
     null = subprocess.DEVNULL
     subprocess.Popen([PYTHON, "-m", "tests.image"], cwd=ROOT, stdin=null, stdout=null, stderr=null)
 

@@ -70,7 +70,7 @@ def version(program: str) -> str:
     works, said = ask("version", "--format", "{{.Client.Version}}" if is_podman() else "{{.Server.Version}}")
     if not works:
         raise EnvironmentRefused(f"{name} does not answer: {last_line(said)}")
-    return f"{name} {last_line(said)}"
+    return f"{name} {last_said(said)}"
 
 
 def last_line(said: str) -> str:

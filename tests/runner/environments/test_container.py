@@ -125,9 +125,10 @@ def test_a_container_dies_with_its_runner_and_one_left_behind_is_cleaned(
 def test_what_keeps_containers_from_working_is_one_sentence(containers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EnvironmentRefused, match="needs an image: declare image="):
         engines.image("")
-    with pytest.raises(EnvironmentRefused, match="not on this machine: get it with `podman pull localhost/none:1`"):
+    pull = f"{Path(engines.engine()).name} pull localhost/none:1"
+    with pytest.raises(EnvironmentRefused, match=f"not on this machine: get it with `{pull}`"):
         engines.image("localhost/none:1")
-    assert "podman pull" in container.ENVIRONMENT.refusal(Needs(image="localhost/none:1"))
+    assert pull in container.ENVIRONMENT.refusal(Needs(image="localhost/none:1"))
     assert "10.1.2.3" in container.ENVIRONMENT.refusal(Needs(image=NAME, network="none", endpoint="http://10.1.2.3"))
     assert choose("auto", image=NAME).name == "container"
     monkeypatch.setenv("BENCHSITE_CONTAINERS", "no-such-engine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 import threading
@@ -155,7 +156,7 @@ def test_in_a_container_it_finds_nothing_and_harms_nothing(
     hunt = hunts("container", HELD, ["hunter", "bomber"], f'@pytest.mark.environment(image="{NAME}")')  # type: ignore[operator]
     assert hunt.found == {}
     assert hunt.result.manifest.isolation == "container"
-    assert hunt.result.manifest.harness["environment"].startswith("container podman ")
+    assert re.fullmatch(r"container (podman|docker) \d[\w.+~-]*\w", hunt.result.manifest.harness["environment"])
     _harmed_nothing(hunt)
     assert hunt.result.manifest.plans[0]["held"]["image"].startswith("sha256:")
     assert resume(hunt.run_dir).counts == {"scored": 2}
