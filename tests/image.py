@@ -37,7 +37,7 @@ RECIPE = (
 STORAGE = """[storage]
 driver = "{driver}"
 graphroot = "{folder}/{driver}"
-runroot = "{folder}/run"
+runroot = "{running}"
 [storage.options]
 additionalimagestores = [{others}]
 [storage.options.overlay]
@@ -68,10 +68,12 @@ def for_podman() -> Iterator[dict[str, str]]:
     store = _store()
     driver = (store / "driver").read_text()
     folder = Path(tempfile.mkdtemp(prefix="tests-", dir=STORES))
+    running = Path(tempfile.mkdtemp(prefix="podman-"))  # podman waits 20 s for sockets whose paths grow too long
     try:
-        yield _storage(folder, driver, f'"{store / driver}"')
+        yield _storage(folder, driver, f'"{store / driver}"', running=running)
     finally:
         remove_tree(folder)
+        remove_tree(running)
 
 
 def _store() -> Path:
@@ -100,9 +102,10 @@ def _filled(store: Path) -> str:
     raise CannotMake(f"podman has no storage in {store}.")
 
 
-def _storage(folder: Path, driver: str, others: str = "") -> dict[str, str]:
+def _storage(folder: Path, driver: str, others: str = "", running: Path | None = None) -> dict[str, str]:
     config = folder / "storage.conf"
-    config.write_text(STORAGE.format(driver=driver, folder=folder, others=others))
+    running = running or folder / "run"
+    config.write_text(STORAGE.format(driver=driver, folder=folder, running=running, others=others))
     return {"CONTAINERS_STORAGE_CONF": str(config)}
 
 
