@@ -187,6 +187,7 @@ def base_env(home: str, tmp: str, path: str) -> dict[str, str]:
 
 
 def program_path(programs: tuple[Path, ...], rest: str) -> str:
-    """PATH with the folders of the needed programs first."""
-    folders = [str(program if program.is_dir() else program.parent) for program in programs]
-    return os.pathsep.join(dict.fromkeys([*folders, *rest.split(os.pathsep)]))
+    """PATH with the folders of the needed programs first; what stands on it already keeps its place."""
+    known = rest.split(os.pathsep)
+    folders = dict.fromkeys(str(program.parent) for program in programs if not program.is_dir())
+    return os.pathsep.join([*(folder for folder in folders if folder not in known), *known])

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from runner.definition import Network
-from runner.environments import ENVIRONMENTS, Needs, bubblewrap, choose, local, sandbox
+from runner.environments import ENVIRONMENTS, Needs, _module, bubblewrap, choose, local, sandbox
+from runner.environments.base import program_path
 from runner.errors import EnvironmentRefused
 from runner.worlds.places import Place
 
@@ -67,8 +68,12 @@ def test_an_open_that_asks_local_for_no_network_is_refused(tmp_path: Path) -> No
 
 
 def test_every_environment_is_found_by_its_own_name() -> None:
-    assert {name: module.ENVIRONMENT.name for name, module in ENVIRONMENTS.items()} == {
-        "container": "container",
-        "sandbox": "sandbox",
-        "local": "local",
-    }
+    assert [_module(name).ENVIRONMENT.name for name in ENVIRONMENTS] == list(ENVIRONMENTS)
+
+
+def test_a_program_is_found_first_and_what_is_on_the_path_keeps_its_place(tmp_path: Path) -> None:
+    (tmp_path / "prefix").mkdir()
+    tool = tmp_path / "tools" / "agent"
+    assert program_path((tmp_path / "prefix", Path("/usr/bin/sed"), tool), "/opt/x:/usr/bin") == (
+        f"{tool.parent}:/opt/x:/usr/bin"
+    )
