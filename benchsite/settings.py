@@ -64,7 +64,12 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "benchsite.web.context.site",
             ],
-            "builtins": ["benchsite.web.tags", "benchsite.web.runtags", "benchsite.web.comparetags"],
+            "builtins": [
+                "benchsite.web.tags",
+                "benchsite.web.runtags",
+                "benchsite.web.boardtags",
+                "benchsite.web.comparetags",
+            ],
         },
     }
 ]

@@ -14,7 +14,7 @@ from runner.errors import RunnerError
 from .counts import DEFAULT_POLICY, Counts, read_slots
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
-from .leaderboard import Board, MeasureFacts, board, headline_of, measures_of
+from .leaderboard import LOW, Board, MeasureFacts, board, headline_of, measures_of
 from .subjects import Axes, cells_of
 from .trend import RUNS as TREND
 from .trend import Trend, trend, versions_of
@@ -35,7 +35,7 @@ class ScenarioLine:
 
 @dataclass(frozen=True)
 class BenchPage:
-    """`version` is the newest accepted run's (else the newest); `board` takes each subject from its latest run."""
+    """`version` is the newest accepted run's (else the newest); `board` has each subject's latest complete run."""
 
     bench: Bench
     version: Version | None
@@ -56,6 +56,12 @@ class BenchPage:
     every: bool = False
     versions_seen: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """The agent versions of subjects that ran in more than one, by the cell's id."""
+
+    @property
+    def passed_over(self) -> bool:
+        """Whether no row shows the latest run: it is partial, and others are not."""
+        shown = {place.run for place in self.board.places} if self.board else set()
+        return bool(shown and self.latest and self.latest.ulid not in shown)
 
     @property
     def mixed(self) -> list[tuple[str, str]]:
@@ -81,7 +87,7 @@ def bench_page(
     headline = headline_of(measures)
     accepted = each_work_once([run for run in ordered if run.verdict == Run.Verdict.ACCEPTED])[:TREND]
     standings = _standings([*cohort, *accepted], headline, policy)
-    cells = _newest_cells(cohort, split) if standings else []
+    cells = _newest_cells(cohort, split, _counts(slots)) if standings else []
     axes, table = _board(cohort, cells, headline, policy, slots, standings)
     over = _trend(accepted, headline, standings, cells, table, every=every)
     readme, note = _readme(version)
@@ -174,11 +180,17 @@ def _board(
     return axes, _named(table, {cell.pk: cell.run_id for cell in cells}, {run.pk: run for run in runs})
 
 
-def _newest_cells(runs: list[Run], split: str) -> list[Cell]:
+def _newest_cells(runs: list[Run], split: str, counts: dict[int, Counts]) -> list[Cell]:
+    """Each subject's newest cell; one that is partial, of a run under way or broken off, hides no complete one."""
     seen: dict[tuple[int, str], Cell] = {}
     places = {run.pk: place for place, run in enumerate(runs)}
     cells = Cell.objects.filter(run__in=runs).select_related("subject").order_by("ordinal")
-    for cell in sorted(cells, key=lambda cell: places[cell.run_id]):
+
+    def order(cell: Cell) -> tuple[bool, int]:
+        of = counts.get(cell.pk, Counts())
+        return of.scored < LOW * of.planned, places[cell.run_id]
+
+    for cell in sorted(cells, key=order):
         seen.setdefault((cell.subject_id, cell.agent_version if split else ""), cell)
     return list(seen.values())
 

@@ -11,7 +11,7 @@ from runner.statistics import rate_interval
 from .leaderboard import Board, MeasureFacts
 from .matrix import Matrix, Row, Square
 from .subjects import CellFacts
-from .words import listed
+from .words import count, listed
 
 MARKS = 100
 """About so many lines are drawn at first, whatever the shape of the matrix."""
@@ -58,11 +58,11 @@ def breakdown(
     shown = order[:LINES]
     columns = {cell.id: position for position, cell in enumerate(grid.cells)}
     lost = {row.slug: loss for row in grid.rows if (loss := _loss(table, row, columns))}
-    worst = sorted(lost.values(), reverse=True)
+    worst = sorted(lost.values(), key=lambda loss: (loss.sure, loss.gap), reverse=True)
     rows = grid.rows if fixed else sorted(grid.rows, key=lambda row: -lost[row.slug].gap if row.slug in lost else 1.0)
     rows = rows if every else rows[: max(4, MARKS // max(1, len(shown)))]
     panels = tuple(_panel(row, shown, columns, grid.measure, lost.get(row.slug)) for row in rows)
-    sentence = wins_and_losses(table, grid.rows, [loss.words for loss in worst])
+    sentence = wins_and_losses(table, grid.rows, worst)
     return Breakdown(panels, sentence, _scale(grid), grid.total_rows - len(rows), len(order) - len(shown), len(lost))
 
 
@@ -97,14 +97,22 @@ def _words(lines: Sequence[Line]) -> str:
     return f"best: {listed(best, 2)}"
 
 
-def wins_and_losses(table: Board, rows: Sequence[Row], lost: list[str]) -> str:
-    """Say where the leader does not lead: `A wins overall, but loses on merge to B (2/10 against 9/10)`."""
+def wins_and_losses(table: Board, rows: Sequence[Row], losses: Sequence[Loss]) -> str:
+    """Say where the leader does not lead: `A wins overall, but loses on merge to B (2/10 against 9/10)`.
+
+    What the intervals of the two leave to chance is said apart, and is called no loss.
+    """
     leader = table.best
     if leader is None or len(table.places) < 2 or table.level:
         return ""
-    if not lost:
-        return f"{leader.cell.title} leads overall and is beaten on no scenario." if len(rows) > 1 else ""
-    return f"{leader.cell.title} wins overall, but loses on {listed(lost)}."
+    who = f"{leader.cell.title} {'leads' if table.rivals else 'wins'} overall"
+    sure, maybe = ([loss.words for loss in losses if loss.sure is kind] for kind in (True, False))
+    if sure:
+        rest = f"; it is behind on {count(len(maybe), 'more scenario')}, which may be chance" if maybe else ""
+        return f"{who}, but loses on {listed(sure)}{rest}."
+    if maybe:
+        return f"{who}; it is behind on {listed(maybe)}, which may be chance."
+    return f"{who} and is beaten on no scenario." if len(rows) > 1 else ""
 
 
 class Loss(NamedTuple):

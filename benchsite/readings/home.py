@@ -15,7 +15,7 @@ from benchsite.runs.models import Run, Standing
 
 from .alive import silent_since
 from .counts import DEFAULT_POLICY
-from .leaderboard import MeasureFacts, measures_of
+from .leaderboard import LOW, MeasureFacts, measures_of, ordering
 from .subjects import axis_order
 
 BENCHES = 100
@@ -54,7 +54,7 @@ def coverage(counts: dict[str, int]) -> Coverage:
 
 @dataclass(frozen=True)
 class Best:
-    """Who leads a run's headline. `share` others stand level with it."""
+    """Who leads a run's headline; `level` others are as good. `n` of `planned` trials counted, `partial` where few."""
 
     title: str
     measure: MeasureFacts
@@ -62,6 +62,9 @@ class Best:
     lo: float | None
     hi: float | None
     level: int
+    n: int
+    planned: int
+    partial: bool
 
 
 @dataclass(frozen=True)
@@ -146,13 +149,17 @@ def run_lines(runs: Iterable[Run]) -> tuple[RunLine, ...]:
 
 
 def bench_lines(benches: Any, runs: Any, start: int, limit: int) -> tuple[BenchLine, ...]:
-    """Benches with the latest run that counts, the most recently active first."""
+    """Benches with the latest run that counts and has ended, the most recently active first."""
     counted = Q(runs__in=runs.counted().values("pk"))
     seen = Q(runs__in=runs.values("pk"))
     ordered = benches.annotate(
-        many=Count("runs", filter=seen, distinct=True), latest=Max("runs__id", filter=counted)
-    ).order_by(F("latest").desc(nulls_last=True), "owner", "name")
+        many=Count("runs", filter=seen, distinct=True),
+        last=Max("runs__id", filter=counted),
+        ended=Max("runs__id", filter=counted & ~Q(runs__state=Run.State.RUNNING)),
+    ).order_by(F("last").desc(nulls_last=True), "owner", "name")
     rows = list(ordered[start : start + limit])
+    for row in rows:
+        row.latest = row.ended or row.last
     latest = Run.objects.select_related("version").in_bulk([row.latest for row in rows if row.latest])
     leaders = best_of(list(latest.values()))
     return tuple(
@@ -180,13 +187,15 @@ def best_of(runs: Sequence[Run]) -> dict[int, Best]:
 
 
 def _best(measure: MeasureFacts, rows: list[Any]) -> Best:
-    rows.sort(key=lambda row: (measure.badness(row.macro), row.cell.ordinal))
+    order = ordering(measure, rows)
+    rows.sort(key=lambda row: (*order(row), row.cell.ordinal))
     top = rows[0]
     varying = _varying([row.cell.subject.axes for row in rows])
     axes = top.cell.subject.axes
     title = " · ".join(axes[name] for name in sorted(varying, key=axis_order) if name in axes)
-    level = sum(row.macro == top.macro for row in rows) - 1
-    return Best(title or top.cell.name, measure, top.macro, top.lo, top.hi, level)
+    level = sum(order(row) == order(top) for row in rows) - 1
+    partial = top.n < LOW * top.planned
+    return Best(title or top.cell.name, measure, top.macro, top.lo, top.hi, level, top.n, top.planned, partial)
 
 
 def _varying(axes: list[dict[str, str]]) -> list[str]:

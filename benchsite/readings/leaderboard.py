@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,9 @@ from runner.statistics.summary import three_figures
 from .counts import DEFAULT_POLICY, Counts
 from .subjects import CellFacts
 from .words import bounds, count, decimals, figure, fixed, listed
+
+LOW = 0.9
+"""Under this share of what was planned or expected, a figure rests on a choice nobody made."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,11 @@ class Place:
     """The figure over scored trials, with errors as the worst, and `n` of `planned`; None where not asked for."""
 
     @property
+    def partial(self) -> bool:
+        """Whether so few of its planned trials count that its figure may be a matter of which."""
+        return self.n < LOW * self.planned
+
+    @property
     def micro(self) -> float | None:
         return self.k / self.n if self.k is not None and self.n else None
 
@@ -106,11 +114,22 @@ class Board:
     def best(self) -> Place | None:
         return self.places[0] if self.places and self.places[0].macro is not None else None
 
-    @property
+    @cached_property
     def level(self) -> tuple[Place, ...]:
-        """Those who stand exactly level with the best."""
+        """Those next to the best that have exactly its figure, and are as complete."""
         best = self.best
-        return tuple(place for place in self.places[1:] if best and place.macro == best.macro)
+        alike = (place for place in self.places[1:] if best and place.partial == best.partial)
+        return tuple(place for place in alike if best and place.macro == best.macro)
+
+    @cached_property
+    def rivals(self) -> tuple[Place, ...]:
+        """The others whose rank range reaches the first place."""
+        return tuple(place for place in self.places[len(self.level) + 1 :] if place.rank_lo == 1)
+
+    @cached_property
+    def some_partial(self) -> bool:
+        """Whether partial data stands below complete data."""
+        return len({place.partial for place in self.places}) > 1
 
     def figure(self, place: Place) -> str:
         """The pooled figure, with the decimals its column shares."""
@@ -181,11 +200,32 @@ def board(
         for row in standings
         if row.policy == policy
     ]
-    places.sort(key=lambda place: (measure.badness(place.macro), place.cell.ordinal))
+    order = ordering(measure, places)
+    places.sort(key=lambda place: (*order(place), place.cell.ordinal))
     rule = POLICIES[policy]
     silent = rule.errors_fail and not measure.rate and measure.worst is None
     note = f"{measure.key} declares no worst value, so errors are left out as under scored/1" if silent else ""
     return Board(measure, policy, note, tuple(places), scale_of(measure, places), one_run)
+
+
+def ordering(measure: MeasureFacts, rows: Sequence[Any]) -> Callable[[Any], tuple[bool, float]]:
+    """Give the sort key, best first, of rows that have macro, n and planned.
+
+    Beside complete rows a partial one is placed as if all that is missing had the worst value, or last where there is
+    none: three solved trials of thirty are no lead.
+    """
+    complete = any(row.n >= LOW * row.planned for row in rows)
+
+    def key(row: Any) -> tuple[bool, float]:
+        if not complete or row.n >= LOW * row.planned or row.macro is None:
+            return False, measure.badness(row.macro)
+        worst = (1.0 if measure.objective == "minimize" else 0.0) if measure.rate else measure.worst
+        if worst is None:
+            return True, measure.badness(row.macro)
+        share = row.n / row.planned
+        return False, measure.badness(share * row.macro + (1 - share) * worst)
+
+    return key
 
 
 def _threes(standings: Sequence[Any]) -> dict[int, dict[str, Any]]:
@@ -219,13 +259,16 @@ def scale_of(measure: MeasureFacts, places: Sequence[Place]) -> tuple[float, flo
 
 @dataclass(frozen=True)
 class Verdict:
-    """One sentence in two parts: who, and what is said of them."""
+    """A sentence in its parts: who, what is said of them, over how many trials of `place`, and how sure that is."""
 
     who: str
     told: str
+    tried: str = ""
+    rest: str = ""
+    place: Place | None = None
 
     def __str__(self) -> str:
-        return f"{self.who} {self.told}".strip()
+        return " ".join(filter(None, (self.who, self.told, f"{self.tried}." if self.tried else "", self.rest)))
 
 
 def verdict(table: Board) -> Verdict:
@@ -235,19 +278,18 @@ def verdict(table: Board) -> Verdict:
         return Verdict("", "Nothing has been scored yet.")
     measure, interval = table.measure, bounds(best.lo, best.hi, rate=table.measure.rate)
     head = " ".join(filter(None, (measure.name, figure(best.macro, measure.type), interval)))
-    tried = count(best.n, "counted trial")
+    tried = count(best.n, "counted trial") + (f" of {best.planned:,} planned" if best.partial else "")
     if len(table.places) == 1:
-        return Verdict(best.cell.title, f"is the only cell: {head} over {tried}.")
+        return Verdict(best.cell.title, f"is the only cell: {head} over", tried, "", best)
     if table.level:
         level = [best.cell.title, *(place.cell.title for place in table.level)]
-        return Verdict(listed(level, 4), f"share the lead: {head}. {_sure(table, best)}".strip())
-    return Verdict(best.cell.title, f"leads: {head} over {tried}. {_sure(table, best)}".strip())
+        return Verdict(listed(level, 4), f"share the lead: {head}.", rest=_sure(table))
+    return Verdict(best.cell.title, f"leads: {head} over", tried, _sure(table), best)
 
 
-def _sure(table: Board, best: Place) -> str:
+def _sure(table: Board) -> str:
     if not table.ranked:
         return "Too few scenarios for an interval: the order may be chance."
-    rivals = [place.cell.title for place in table.places[len(table.level) + 1 :] if place.rank_lo == 1]
-    if rivals:
-        return f"By rank range, {listed(rivals)} may be as good."
+    if table.rivals:
+        return f"By rank range, {listed([place.cell.title for place in table.rivals])} may be as good."
     return "No other cell's rank range reaches first place." if not table.level else ""

@@ -13,24 +13,29 @@ from runner.statistics.words import FEW_TRIALS, FEWEST_CLUSTERS
 from .alive import SILENT, silent_since
 from .counts import ERRORS
 from .coverage import Coverage
-from .leaderboard import Board
+from .leaderboard import LOW, Board
 from .loaded import Loaded
 from .subjects import CellFacts
 from .words import STATE_WORDS, count, listed, percent
 
-LOW = 0.9
-"""Under this share of what was expected, a figure rests on a choice nobody made."""
+Kind = Literal["Left out", "Flagged", "Not as before", "Thin evidence"]
+LEVELS = ("danger", "warn", "info")
 
 
 @dataclass(frozen=True)
 class Notice:
-    """`query` filters the run's trials; `anchor` is an address on the page or below the run, where no filter fits."""
+    """`query` filters the run's trials; `anchor` is an address on the page or below the run, where no filter fits.
+
+    `kind` and `short` are what several of one kind are told by in one line, `rows` what then stands behind it."""
 
     level: Literal["info", "warn", "danger"]
     text: str
     query: str = ""
     anchor: str = ""
     link: str = "show"
+    kind: Kind | Literal[""] = ""
+    short: str = ""
+    rows: tuple[Notice, ...] = ()
 
 
 VERDICTS = {
@@ -63,7 +68,21 @@ def notices(asked: Asked) -> list[Notice]:
     ]
     found += [*_flagged(asked.flags), *_versions(loaded.cells), *_changed(loaded), *_far(asked.far)]
     found += [*_thin(loaded, asked.table), *_bounds(loaded)]
-    return sorted(found, key=lambda notice: ("danger", "warn", "info").index(notice.level))
+    return sorted(gathered(found), key=lambda notice: LEVELS.index(notice.level))
+
+
+def gathered(found: Sequence[Notice]) -> Iterator[Notice]:
+    """Give one line for each kind, with its notices behind it; what is alone of its kind stands for itself."""
+    kinds: dict[str, list[Notice]] = defaultdict(list)
+    for number, notice in enumerate(found):
+        kinds[notice.kind or str(number)].append(notice)
+    for kind, rows in kinds.items():
+        if len(rows) == 1:
+            yield rows[0]
+            continue
+        level = min((row.level for row in rows), key=LEVELS.index)
+        words = "; ".join(row.short for row in rows if row.short)
+        yield Notice(level, f"{kind}: {words}.", rows=tuple(sorted(rows, key=lambda row: LEVELS.index(row.level))))
 
 
 def _verdict(loaded: Loaded, reason: str) -> Iterator[Notice]:
@@ -91,9 +110,11 @@ def _regraded(loaded: Loaded) -> Iterator[Notice]:
 
 
 def _stopped(loaded: Loaded) -> Iterator[Notice]:
-    for cell in loaded.cells:
-        if cell.stopped:
-            yield Notice("warn", f"{cell.title} was stopped: {cell.stopped}", anchor=f"c/{cell.key10}/", link="cell")
+    stopped = [cell for cell in loaded.cells if cell.stopped]
+    for cell in stopped:
+        short = "" if cell != stopped[0] else f"{count(len(stopped), 'cell was', 'cells were')} stopped"
+        text, anchor = f"{cell.title} was stopped: {cell.stopped}", f"c/{cell.key10}/"
+        yield Notice("warn", text, anchor=anchor, link="cell", kind="Left out", short=short)
 
 
 def _left_out(loaded: Loaded) -> Iterator[Notice]:
@@ -103,15 +124,17 @@ def _left_out(loaded: Loaded) -> Iterator[Notice]:
         who = sorted({FAULTS[code].door for code in counts.faults if code in FAULTS})
         where = f" ({listed(faults, 6, 'kinds')}; at the door of the {listed(who, 4)})" if faults else ""
         text = f"{count(counts.errors, 'trial')} ended in an error{where}. Errors are not failures of the subject."
-        yield Notice("warn", text, query=f"state={','.join(ERRORS)}")
+        query, short = f"state={','.join(ERRORS)}", count(counts.errors, "error")
+        yield Notice("warn", text, query=query, kind="Left out", short=short)
     if counts.excluded:
         text = f"{count(counts.excluded, 'trial was', 'trials were')} excluded by a guard: the scenario did not hold."
-        yield Notice("warn", text, query="state=excluded")
+        short = f"{counts.excluded:,} excluded"
+        yield Notice("warn", text, query="state=excluded", kind="Left out", short=short)
     unrun = [state for state in ("not_run", "skipped", "cancelled", "withdrawn") if counts.states[state]]
     if unrun:
         words = listed([f"{counts.states[state]:,} {STATE_WORDS[state]}" for state in unrun], 4)
         text = f"{count(sum(counts.states[state] for state in unrun), 'trial')} without a result: {words}."
-        yield Notice("info", text, query=f"state={','.join(unrun)}")
+        yield Notice("info", text, query=f"state={','.join(unrun)}", kind="Left out", short=words)
     if live := counts.states["running"] + counts.states["queued"]:
         yield Notice("info", f"{count(live, 'trial')} still to come.", query="state=queued,running")
 
@@ -121,28 +144,31 @@ def _coverage(loaded: Loaded, cover: Coverage) -> Iterator[Notice]:
     counts = loaded.total
     ended = counts.planned - counts.states["queued"] - counts.states["running"]
     if loaded.run.state != "running" and ended and counts.scored < LOW * counts.planned:
-        text = f"Low coverage: {percent(counts.scored / counts.planned)} of the planned trials were scored"
-        yield Notice("warn", f"{text} ({counts.scored:,} of {counts.planned:,}).", anchor="#coverage")
+        short = f"{percent(counts.scored / counts.planned)} of the planned trials were scored"
+        text = f"Low coverage: {short} ({counts.scored:,} of {counts.planned:,})."
+        yield Notice("warn", text, anchor="#coverage", kind="Left out", short=short)
     for row in cover.rows:
         scored = row.observed + row.invalid + row.unobserved
         if scored and row.observed < LOW * scored:
             text = f"{row.measure.name} was observed in {percent(row.observed / scored)} of the scored trials"
             query = f"measure={row.measure.key}&seen={'missing' if row.unobserved >= row.invalid else 'invalid'}"
-            yield Notice("warn", f"{text} ({row.observed:,} of {scored:,}).", query=query)
+            short = f"{row.measure.name} observed in {percent(row.observed / scored)}"
+            text = f"{text} ({row.observed:,} of {scored:,})."
+            yield Notice("warn", text, query=query, kind="Left out", short=short)
 
 
 def _flagged(flags: Mapping[str, int]) -> Iterator[Notice]:
     for name, many in flags.items():
         if name in INTEGRITY_FLAGS:
             text = f"{count(many, 'trial')} flagged {name}: {INTEGRITY_FLAGS[name]} Scores are as they were measured."
-            yield Notice("warn", text, query=f"flag={name}")
+            yield Notice("warn", text, query=f"flag={name}", kind="Flagged", short=f"{many:,} {name}")
     if late := flags.get("late_guard"):
         text = f"{count(late, 'late guard')}: a guard failed after the agent had acted, so that what it did may be why."
-        yield Notice("warn", text, query="flag=late_guard")
+        yield Notice("warn", text, query="flag=late_guard", kind="Flagged", short=count(late, "late guard"))
     rest = {name: many for name, many in flags.items() if name not in INTEGRITY_FLAGS and name != "late_guard"}
     if rest:
         words = listed([f"{many:,} {name}" for name, many in rest.items()], 6, "kinds")
-        yield Notice("info", f"Other flags: {words}.", anchor="#failures")
+        yield Notice("info", f"Other flags: {words}.", anchor="#failures", kind="Flagged", short=words)
 
 
 def _versions(cells: Sequence[CellFacts]) -> Iterator[Notice]:
@@ -154,7 +180,7 @@ def _versions(cells: Sequence[CellFacts]) -> Iterator[Notice]:
         if len(seen) > 1:
             words = listed(sorted(version or "unknown" for version in seen), 5)
             text = f"Mixed versions of {agent or 'the agent'}: {words}."
-            yield Notice("warn", text, anchor="?split=version#leaderboard", link="part them")
+            yield Notice("warn", text, anchor="?split=version#leaderboard", link="show them")
 
 
 def _changed(loaded: Loaded) -> Iterator[Notice]:
@@ -163,22 +189,25 @@ def _changed(loaded: Loaded) -> Iterator[Notice]:
         return
     said = f" ({listed(list(before.parts), 6)})" if before.parts else ""
     text = f"The definition changed since run {before.label}{said}: figures before and after are not comparable."
-    yield Notice("warn", text, anchor="#provenance", link="hashes")
+    kind, short = "Not as before", f"the definition changed since run {before.label}"
+    yield Notice("warn", text, anchor="#provenance", link="hashes", kind=kind, short=short)
     if before.changed:
         names = listed([name for _, name in before.changed], 4, "scenarios")
         one = len(before.changed) == 1
         anchor = f"s/{before.changed[0][0]}/#source" if one else "#matrix"
-        yield Notice("info", f"{names} read{'s' if one else ''} otherwise than in run {before.label}.", anchor=anchor)
+        text = f"{names} read{'s' if one else ''} otherwise than in run {before.label}."
+        yield Notice("info", text, anchor=anchor, kind=kind, short=f"{count(len(before.changed), 'scenario')} with it")
     for words, names in (("New", [name for _, name in before.new]), ("No longer here", list(before.gone))):
         if names:
             text = f"{words} since run {before.label}: {listed(names, 4, 'scenarios')}."
-            yield Notice("info", text, anchor="#matrix")
+            short = f"{count(len(names), 'scenario')} {words.lower()}"
+            yield Notice("info", text, anchor="#matrix", kind=kind, short=short)
 
 
 def _far(far: Mapping[str, int]) -> Iterator[Notice]:
     if many := far.get("seconds"):
         text = f"Outlying durations: {count(many, 'trial')} took far longer than the others of the scenario."
-        yield Notice("info", text, query="far=seconds")
+        yield Notice("info", text, query="far=seconds", kind="Flagged", short=count(many, "outlying duration"))
 
 
 def _thin(loaded: Loaded, table: Board | None) -> Iterator[Notice]:
@@ -186,16 +215,19 @@ def _thin(loaded: Loaded, table: Board | None) -> Iterator[Notice]:
         return
     thin = [place for place in table.places if 0 < place.n < FEW_TRIALS]
     if thin:
-        text = f"Few trials: {count(len(thin), 'cell has', 'cells have')} under {FEW_TRIALS} counted trials"
-        yield Notice("warn", f"{text} (fewest {min(p.n for p in thin)}).", anchor="#leaderboard")
+        short = f"{count(len(thin), 'cell has', 'cells have')} under {FEW_TRIALS} counted trials"
+        text = f"Few trials: {short} (fewest {min(p.n for p in thin)})."
+        yield Notice("warn", text, anchor="#leaderboard", kind="Thin evidence", short=short)
     empty = [place.cell.title for place in table.places if not place.n]
     if empty:
         text = f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no counted trial."
-        yield Notice("warn", text, anchor="#leaderboard")
+        short = f"{count(len(empty), 'cell has', 'cells have')} none"
+        yield Notice("warn", text, anchor="#leaderboard", kind="Thin evidence", short=short)
     clusters = max((place.clusters for place in table.places), default=0)
     if clusters < FEWEST_CLUSTERS and any(place.n for place in table.places):
         text = f"Too few scenarios ({len(loaded.scenarios)}) for an interval of the pooled figure or a rank."
-        yield Notice("info", text, anchor="#matrix")
+        short = f"{count(len(loaded.scenarios), 'scenario is', 'scenarios are')} too few for an interval"
+        yield Notice("info", text, anchor="#matrix", kind="Thin evidence", short=short)
 
 
 def _bounds(loaded: Loaded) -> Iterator[Notice]:

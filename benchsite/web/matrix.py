@@ -122,7 +122,7 @@ def colour_scale(matrix: Matrix) -> tuple[float, float]:
 
 
 def _row(row: Row, matrix: Matrix, asked: Question, scale: tuple[float, float], turned: bool, name: SafeString) -> str:
-    links = rest_of(row, matrix, asked)
+    links = rest_of(row.slug, row.key, matrix, asked)
     pairs = zip(row.squares, matrix.cells, strict=True)
     squares = "".join([square_html(square, cell.key10, links, scale, turned) for square, cell in pairs])
     kind = ' class="case"' if row.key is not None else f' id="row-{escape(row.slug)}"'
@@ -141,12 +141,12 @@ class Rest(NamedTuple):
     versus: str
 
 
-def rest_of(row: Row, matrix: Matrix, asked: Question) -> Rest:
-    said = {"scenario": row.slug, **({"case": row.key} if row.key is not None else {})}
+def rest_of(slug: str, case: str | None, matrix: Matrix, asked: Question) -> Rest:
+    said = {"scenario": slug, **({"case": case} if case is not None else {})}
     how, plain = counted_as(matrix, asked), "&amp;" + escape(urlencode(said))
-    if row.key is None:  # thousands of squares: the short form, which is counted by default as they are
+    if case is None:  # thousands of squares: the short form, which is counted by default as they are
         short = {} if how == {"counted": DEFAULT_POLICY} else how
-        counted = ("trials?of=", f"/{escape(quote(row.slug))}{_and(short)}")
+        counted = ("trials?of=", f"/{escape(quote(slug))}{_and(short)}")
     else:
         counted = ("trials?cell=", f"{plain}{_and(how)}")
     few = len(matrix.rows) * len(matrix.cells) <= VERSUS_SQUARES

@@ -32,20 +32,8 @@ def progress_bar(line: CellProgress) -> SafeString:
 
 
 @register.simple_tag
-def coverage_of(place: Place) -> str:
-    share = words.percent(place.n / place.planned) if place.planned else words.NONE
-    return f"{share} of"
-
-
-@register.simple_tag
 def other_figure(board: Board, place: Place) -> str:
     return board.other(place)
-
-
-@register.simple_tag
-def observed_url(ulid: str, board: Board, place: Place) -> str:
-    """The trials that a cell's figure over scored ones rests on."""
-    return links.trials(ulid, cell=place.cell.key10, measure=board.measure.key, seen="observed")
 
 
 @register.simple_tag

@@ -21,7 +21,7 @@ def head(matrix: Matrix) -> SafeString:
 
 def body(matrix: Matrix, asked: Question) -> SafeString:
     scale, down = colour_scale(matrix), matrix.measure.objective == "minimize"
-    rests = [rest_of(row, matrix, asked) for row in matrix.rows]
+    rests = [rest_of(row.slug, row.key, matrix, asked) for row in matrix.rows]
     made = []
     for place, cell in enumerate(matrix.cells):
         pairs = zip(matrix.rows, rests, strict=True)

@@ -14,6 +14,8 @@ from benchsite.runs.models import Observation
 
 from .pair import Pair
 
+MANIFOLD = 1000
+"""Past so many per cent a step is told as how many times."""
 TEXT = 400
 """Characters of an observed text; the rest stands on the trial's own page."""
 
@@ -109,13 +111,18 @@ def _known(value: float | None) -> str:
 
 
 def _step(old: float | None, new: float | None) -> str:
-    """`−27 %`; from nothing to something has no per cent."""
+    """`−27 %`; `−99.98 %` while something is left; from nothing to something has no per cent."""
     if old is None or new is None or old == new or not (math.isfinite(old) and math.isfinite(new)):
         return ""
     if old == 0:
         return f"{'+' if new > 0 else '−'}{words.number(abs(new))}"
-    share = 100 * (new - old) / abs(old)
-    return f"{'+' if share > 0 else '−'}{words.number(round(abs(share)) or abs(share))} %"
+    share = 100 * abs(new - old) / abs(old)
+    sign = "+" if new > old else "−"
+    if share > MANIFOLD and old > 0:
+        return f"{words.number(new / old)} times"
+    if new and 99 <= share < 100:  # not everything: as many digits as show what is left
+        return f"{sign}{share:.{max(1, math.ceil(-math.log10(100 - share)))}f} %"
+    return f"{sign}{words.number(round(share) or share)} %"
 
 
 def _better(old: float | None, new: float | None, objective: str, name: str = "") -> str:
