@@ -122,7 +122,7 @@ def count(
     left, right = decode(pair[0]), decode(pair[1])
     if left.binary or right.binary or any(is_picture(data) or facts.too_large(data) for data in pair):
         return None, None
-    return lines.changed(_codes(change, left, right, options, cache))
+    return lines.changed(codes_of(change, left, right, options, cache))
 
 
 def _bytes(change: Changed, old: bytes, new: bytes, options: Options, cache: Cache, said: list[Fact]) -> Comparison:
@@ -159,7 +159,7 @@ def _text(change: Changed, left: Source, right: Source, options: Options, cache:
         _pages(change.old_path or change.path, change.before, left, cache),
         _pages(change.path, change.after, right, cache),
     )
-    codes = _codes(change, left, right, options, cache)
+    codes = codes_of(change, left, right, options, cache)
     added, deleted = lines.changed(codes)
     said += facts.about_encodings(left if _is_file(change.before) else None, right if _is_file(change.after) else None)
     ends = facts.ends_only(left, right)
@@ -191,7 +191,8 @@ def _pages(path: str, side: Side | None, source: Source, cache: Cache) -> Pages:
     return replace(bare, colours=colour.Colours(bare.texts, name, key, cache))
 
 
-def _codes(change: Changed, old: Source, new: Source, options: Options, cache: Cache) -> tuple[Opcode, ...]:
+def codes_of(change: Changed, old: Source, new: Source, options: Options, cache: Cache) -> tuple[Opcode, ...]:
+    """Compare the lines of two sides, or look up what was found before."""
     before, after = (side.sha256 if side else "" for side in (change.before, change.after))
     key = ["lines", lines.ENGINE, before, after, old.form, options.space]
     packed = cache.get(key, lambda: lines.pack(lines.opcodes(old.data, new.data, options.space)))

@@ -53,6 +53,16 @@ RENAME_BYTES = 1_000_000
 RENAME_WORK = 2_000_000
 """Lines compared in search of renames by likeness, all pairs together."""
 
+CARRIED_FILES = 300
+CARRIED_BYTES = 5_000_000
+CARRIED_TOTAL = 50_000
+"""Files, bytes and changed lines of a change in which moved lines are looked for; a larger one has no marks of them."""
+CARRIED_LINES = 2
+CARRIED_CHARS = 20
+"""Fewer lines, or fewer letters and digits in them, are no block that one would say was moved."""
+CARRIED_PLACES = 20
+"""A line that came in more places than this begins no block."""
+
 NAMED_CHARS = 1_000_000
 """Characters of one text that are searched for the names of files."""
 

@@ -15,6 +15,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "context": ("3", "10", "all"),
     "wrap": ("on", "off"),
     "json": ("kept", "pretty"),
+    "moved": ("on", "off"),
     "files": ("all", "failed"),
     "stage": ("agent", "evaluation"),
 }
@@ -28,6 +29,7 @@ class Options:
     context: str = "3"
     wrap: str = "on"
     json: str = "kept"
+    moved: str = "on"
     files: str = "all"
     stage: str = "agent"
     start: Line | None = None

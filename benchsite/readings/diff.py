@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from .artifact import Raw
 from .failing import By, failing
 from .filediff import FileDiff, compared, comparison, counts_of
 from .moved import joined, start_world
+from .movedlines import Of, moved_lines
 from .records import changes_of
 from .shelf import Shelf
 from .trialhead import Head, find, totals
@@ -77,6 +78,10 @@ class Changes:
         return any(is_json(file.change.path) for file in self.files)
 
     @property
+    def has_moved(self) -> bool:
+        return self.options.moved == "off" or any(file.moved for file in self.files)
+
+    @property
     def has_failures(self) -> bool:
         """Is there anything that could name a file, or is it asked all the same?"""
         return self.head.shown_state != "solved" or bool(self.head.trial.flags) or self.options.files != "all"
@@ -103,18 +108,24 @@ class TwoSides:
     change: Changed
     shelf: Shelf
     named: tuple[str, ...]
+    moved: Of
 
     @property
     def revision(self) -> str:
         states = [self.shelf.state(side.sha256) if side and side.sha256 else "" for side in self.change.sides]
         sides = [side and (side.type, side.mode, side.sha256, side.target) for side in self.change.sides]
         moved = [self.change.status, self.change.old_path, self.change.likeness]
-        return digest([self.change.path, moved, sides, states, self.options.query(), self.options.start, self.named])
+        return digest(
+            [self.change.path, moved, sides, states, self.options.query(), self.options.start, self.named, self._ends()]
+        )
 
     def file(self, *, asked: bool = True) -> FileDiff:
         """Compare the file; one that is `asked` for is open however long it is."""
         made = compared(self.change, self.shelf, self.options, asked=asked, start=self.options.start)
-        return replace(made, named=self.named)
+        return replace(made, named=self.named, moved=self.moved)
+
+    def _ends(self) -> list[Any]:
+        return [[line, one.path, one.line] for line, one in self.moved.items() if one.first]
 
     def comparison(self) -> Comparison:
         return comparison(self.change, self.shelf, self.options)
@@ -144,13 +155,13 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
     listed = _with_moves(found, shelf, head, options.stage)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
-    named = _named(head, listed, options)
+    named, carried = _named(head, listed, options), moved_lines(listed, shelf, options)
     every, listed = len(listed), listed if named is None else tuple(one for one in listed if _says(one, named))
     page = min(max(1, page), max(1, -(-len(listed) // COUNTED_FILES)))
     listed = tuple(sorted(listed, key=lambda change: order(change.path)))
     here = listed[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
     shelf.expect(side.sha256 for change in here for side in change.sides if side)
-    files = (replace(file, named=_says(file.change, named or {})) for file in files_of(here, shelf, options))
+    files = (replace(file, named=_says(file.change, named or {})) for file in files_of(here, shelf, options, carried))
     return Changes(head, options, stages, tuple(files), totals(listed), refused, page, every - len(listed))
 
 
@@ -166,7 +177,10 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     change = next((change for change in listed if change.path == path), None)
     shelf.expect(side.sha256 for side in change.sides if side) if change else None
     named = _says(change, _named(head, listed, options) or {}) if change else ()
-    return OneFile(options, change, shelf, named, head) if change else None
+    if change is None:
+        return None
+    carried = moved_lines(listed, shelf, options)
+    return OneFile(options, change, shelf, named, carried.get(change.path, {}), head)
 
 
 def _named(head: Head, listed: tuple[Changed, ...], options: Options) -> By | None:
@@ -246,7 +260,7 @@ def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head, stage: str
     return joined(found, shelf, lambda: start_world(digest, shelf))
 
 
-def files_of(found: Sequence[Changed], shelf: Shelf, options: Options) -> Iterable[FileDiff]:
+def files_of(found: Sequence[Changed], shelf: Shelf, options: Options, carried: Mapping[str, Of]) -> Iterable[FileDiff]:
     """Compare the first files whole and count the lines of the rest, as far as a page can afford it."""
     rows = coloured = taken = 0
     for change in found[:INLINE_FILES]:
@@ -256,7 +270,7 @@ def files_of(found: Sequence[Changed], shelf: Shelf, options: Options) -> Iterab
         file = compared(change, shelf, options)
         rows += len(file.rows)
         coloured += file.comparison.coloured if file.comparison else 0
-        yield file
+        yield replace(file, moved=carried.get(change.path, {}))
     rest = found[taken:]
     for change, many in zip(rest, counts_of(rest, shelf, options, COUNTED_BYTES) if rest else (), strict=True):
         yield FileDiff(change, to_address(change.path), *many)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from benchsite.diffs import facts
+from benchsite.diffs.carried import Moved
 from benchsite.diffs.compare import FORMAT, Comparison, compare, count
 from benchsite.diffs.dangers import Pill, split_name
 from benchsite.diffs.files import Changed, Side
@@ -49,6 +50,7 @@ class FileDiff:
     hex: tuple[tuple[str, HexRows], ...] = ()
     named: tuple[str, ...] = ()
     """What tells of this file where a trial failed, in words."""
+    moved: Mapping[Line, Moved] = field(default_factory=dict)
 
     @property
     def name(self) -> list[str | Pill]:
@@ -115,12 +117,16 @@ def counts_of(changes: Sequence[Changed], shelf: Shelf, options: Options, budget
 
     It is named by digests and by what may be read, so that hundreds of files need not be opened to be counted again.
     """
-    named = [[change.path, *(_standing(side, shelf) for side in change.sides)] for change in changes]
-    key = ["counts", FORMAT, ENGINE, options.space, options.json, named]
+    key = ["counts", FORMAT, ENGINE, options.space, options.json, standing(changes, shelf)]
     found = diff_cache().get(
         key, lambda: [counts(one, shelf, options) if shelf.spent < budget else (None, None) for one in changes]
     )
     return [(added, deleted) for added, deleted in found]
+
+
+def standing(changes: Sequence[Changed], shelf: Shelf) -> list[list[Any]]:
+    """Name what changes are made of, for a cache: paths, digests and what may be read of them."""
+    return [[change.path, *(_standing(side, shelf) for side in change.sides)] for change in changes]
 
 
 def _standing(side: Side | None, shelf: Shelf) -> list[Any] | None:

@@ -99,7 +99,7 @@ def _changes(request: HttpRequest, pair: Pair) -> HttpResponse:
         "files": files,
         "groups": groups,
         "shows": shows,
-        "bar": diffparts.bar(options, json=json),
+        "bar": diffparts.bar(options, json=json, moved=files.has_moved),
         "keep": f"{twin[1:]}&",
         "twin": twin,
     }
@@ -148,7 +148,7 @@ def _one(request: HttpRequest, pair: Pair, one: OnePath) -> HttpResponse:
         for key, words in SHOWS.items()
         if one.touched.change(key)
     ]
-    bar = diffparts.bar(one.options, json=is_json(one.change.path))
+    bar = diffparts.bar(one.options, json=is_json(one.change.path), moved=bool(one.moved) or one.options.moved == "off")
     context |= {"pair": pair, "words": one.words, "bar": bar, "keep": keep, "shows": shows}
     return render(request, "compare/file.html", {**context, "all": _url(pair, one.show), "crumbs": _crumbs(pair)})
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from html import escape
 
 from django.utils.safestring import SafeString
 
-from benchsite.diffs.dangers import Pill
+from benchsite.diffs.dangers import Pill, split_name
 from benchsite.diffs.limits import CHUNK_ROWS, CUT_LINE, WHOLE_LINE
 from benchsite.diffs.outline import Mark
 from benchsite.diffs.overlay import pieces
@@ -23,11 +23,27 @@ STEP = 20
 NO_NEWLINE = "no newline at end of file"
 
 
+@dataclass(frozen=True)
+class Ending:
+    """The other end of a moved line: `path` is empty in the same file, `first` begins a block."""
+
+    path: str
+    number: int
+    href: str
+    first: bool
+
+
+NOWHERE: Mapping[Line, Ending] = {}
+
+
 class Sheet:
     """How one file's rows are written: `anchor` names the file in links, `sides` is split, unified, old or new."""
 
-    def __init__(self, anchor: str, sides: str, digits: int, file_url: str, ends: bool) -> None:
+    def __init__(
+        self, anchor: str, sides: str, digits: int, file_url: str, ends: bool, moved: Mapping[Line, Ending] = NOWHERE
+    ) -> None:
         self.anchor, self.sides, self.digits, self.url, self.ends = anchor, sides, digits, file_url, ends
+        self.moved = moved
         self.columns = {"split": 6, "unified": 4}.get(sides, 3)
 
     def tables(self, rows: Iterable[Row | Fold]) -> SafeString:
@@ -75,7 +91,16 @@ class Sheet:
             return '<td class="n x"></td><td class="s x"></td><td class="t x"></td>'
         new = letter == "R"
         text = line(cell, self.ends, new and changed) + self._more(cell, "R" if new else "L")
-        return self._cells(letter, cell, ("+" if new else "−") if changed else "", text, _tone(new, changed))
+        tone, label = self._ending(letter, cell, changed)
+        return self._cells(letter, cell, ("+" if new else "−") if changed else "", label + text, tone)
+
+    def _ending(self, letter: str, cell: Cell, changed: bool) -> tuple[str, str]:
+        """Give a line's classes, and where a moved block begins the link to its other end."""
+        new = letter == "R"
+        found = self.moved.get(("R" if new else "L", cell.number)) if changed and self.moved else None
+        if found is None:
+            return _tone(new, changed), ""
+        return _tone(new, changed) + " moved", _moved(found, came=new) if found.first else ""
 
     def _cells(self, letter: str, cell: Cell, sign: str, text: str, tone: str = "") -> str:
         return f'{self._number(letter, cell, tone)}<td class="s{tone}">{sign}</td><td class="t{tone}">{text}</td>'
@@ -91,10 +116,10 @@ class Sheet:
         if cell is None:
             return ""
         new, changed = row.new is not None, row.kind != "equal"
-        tone = _tone(new, changed)
+        tone, label = self._ending("R" if new else "L", cell, changed)
         old_number = self._number("L", row.old if not new or not changed else None, tone)
         new_number = self._number("R", row.new, tone)
-        text = line(cell, self.ends, new and changed) + self._more(cell, "R" if new else "L")
+        text = label + line(cell, self.ends, new and changed) + self._more(cell, "R" if new else "L")
         sign = ("+" if new else "−") if changed else ""
         return f'<tr>{old_number}{new_number}<td class="s{tone}">{sign}</td><td class="t{tone}">{text}</td></tr>'
 
@@ -150,6 +175,12 @@ class Sheet:
 def _step(data: str, shown: str, arrow: str, which: str) -> str:
     name = f"Show the {which} {STEP} lines"
     return f'<a class="step needs-js" {data} data-show="{shown}" aria-label="{name}" title="{name}">{arrow} {STEP}</a>'
+
+
+def _moved(found: Ending, *, came: bool) -> str:
+    name = "".join(escape(part) if isinstance(part, str) else pill(part) for part in split_name(found.path))
+    where = f"<bdi>{name}</bdi>:{found.number}" if name else f"line {found.number:,}"
+    return f'<a class="moved-end" href="{escape(found.href)}" data-line>{"← from" if came else "→ to"} {where}</a>'
 
 
 def line(cell: Cell, ends: bool, shade: bool) -> str:

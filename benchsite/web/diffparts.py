@@ -8,14 +8,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
+from benchsite.diffs.carried import Moved
 from benchsite.diffs.compare import Comparison
-from benchsite.diffs.files import Changed
-from benchsite.diffs.limits import CLICK_ROWS
+from benchsite.diffs.files import Changed, anchor
+from benchsite.diffs.limits import CLICK_ROWS, FIRST_ROWS
 from benchsite.diffs.options import CHOICES, Options
 from benchsite.diffs.pretty import is_json
 from benchsite.diffs.rows import Fold
 from benchsite.readings.address import to_address
 from benchsite.readings.diff import Changes, FileDiff, OneFile, TwoSides
+from benchsite.readings.movedlines import Of
 from benchsite.readings.preview import Preview
 
 from . import diffhtml, filehtml, links
@@ -24,10 +26,11 @@ from .evidence import tab
 
 WORDS = {
     "view": ("View", {"split": "Split", "unified": "Unified"}),
-    "space": ("Blanks", {"keep": "Shown", "eol": "Ignored at line ends", "all": "Ignored"}),
+    "space": ("Blanks", {"keep": "Shown", "eol": "Ends ignored", "all": "Ignored"}),
     "context": ("Context", {"3": "3", "10": "10", "all": "All"}),
     "wrap": ("Wrap", {"on": "On", "off": "Off"}),
     "json": ("JSON", {"kept": "As written", "pretty": "Pretty"}),
+    "moved": ("Moved", {"on": "On", "off": "Off"}),
     "files": ("Files", {"all": "All", "failed": "Failed"}),
 }
 KEPT_FILES, KEPT_LEAST, KEPT_MOST = 16, 50_000, 4_000_000
@@ -91,7 +94,7 @@ def shown_at(file: FileDiff, options: Options, url: str, workspace: str = "") ->
     made = file.comparison
     body = marks = SafeString("")
     if made is not None and made.kind == "text" and file.open:
-        sheet = sheet_for(file.change, made, url, options)
+        sheet = sheet_for(file.change, made, url, options, file.moved)
         body = sheet.tables(file.rows) + sheet.more(file.more)
         marks = diffhtml.change_map(made.outline(options), sheet.anchor) if len(file.rows) > MAP_ROWS else marks
     return ShownFile(
@@ -122,12 +125,22 @@ def _dangers(file: FileDiff, url: str) -> list[tuple[str, str]]:
     ]
 
 
-def sheet_for(change: Changed, made: Comparison, url: str, options: Options) -> diffhtml.Sheet:
+def sheet_for(change: Changed, made: Comparison, url: str, options: Options, moved: Of) -> diffhtml.Sheet:
     """A file that is new or gone has one side only, whatever the view."""
     sides = "new" if change.before is None else "old" if change.after is None else options.view
     longest = max(len(side) if side else 0 for side in (made.old, made.new))
     digits = min(6, max(3, len(str(longest))))
-    return diffhtml.Sheet(change.fragment, sides, digits, url, made.show_ends)
+    endings = {line: _ending(change, one, url) for line, one in moved.items()}
+    return diffhtml.Sheet(change.fragment, sides, digits, url, made.show_ends, endings)
+
+
+def _ending(change: Changed, one: Moved, url: str) -> diffhtml.Ending:
+    """Lead to a moved line's other end: a script finds it on the page, else it stands on its file's own."""
+    side, number = one.line
+    at = url.replace(f"f={to_address(change.path)}", f"f={to_address(one.path)}")
+    start = f"&from={side}{max(1, number - BEFORE)}" if number > FIRST_ROWS else ""
+    path = "" if one.path == change.path else one.path
+    return diffhtml.Ending(path, number, f"{at}{start}#{anchor(one.path)}-{side}{number}", one.first)
 
 
 def answer_file(request: HttpRequest, page: OneFile) -> HttpResponse:
@@ -141,7 +154,8 @@ def answer_file(request: HttpRequest, page: OneFile) -> HttpResponse:
         if part in ("file", "near"):
             return tab(request, "changes", page, template="_file", shown=one, options=page.options)
         keep = f"f={one.file.address}&"
-        shown_bar = bar(page.options, json=is_json(page.change.path))
+        moved = bool(page.moved) or page.options.moved == "off"
+        shown_bar = bar(page.options, json=is_json(page.change.path), moved=moved)
         return tab(request, "changes", page, template="file", shown=one, options=page.options, bar=shown_bar, keep=keep)
 
     return answer(request, page.revision, make)
@@ -161,9 +175,9 @@ def _kept(page: OneFile, asked: bool) -> ShownFile:
     return one
 
 
-def bar(options: Options, *, json: bool = False, failed: bool = False) -> list[dict[str, Any]]:
+def bar(options: Options, *, json: bool = False, moved: bool = False, failed: bool = False) -> list[dict[str, Any]]:
     """Give each option with its choices as links: (words, query, whether it is the one)."""
-    offered = {"json": json, "files": failed}
+    offered = {"json": json, "moved": moved, "files": failed}
     return [
         {
             "name": WORDS[name][0],
@@ -183,7 +197,7 @@ def code(preview: Preview | None) -> SafeString:
 def fold_rows(request: HttpRequest, page: TwoSides, url: str) -> SafeString:
     """Write rows that are not on a page yet: those of the fold asked for, those from a line on, or one long line."""
     made = page.comparison()
-    sheet = sheet_for(page.change, made, url, page.options)
+    sheet = sheet_for(page.change, made, url, page.options, page.moved)
     start = page.options.start
     if request.GET.get("part") == "line":
         cell = made.whole(start) if start else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -55,7 +56,8 @@ def _kept(page: transcripts.Transcript) -> str:
 def trial_changes(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
     options = Options.read(request.GET)
     page = found(diffs.changes(request.user, ulid, index, options, whole_number(request, "page") or 1))
-    more = {"bar": diffparts.bar(options, json=page.has_json, failed=page.has_failures), "meaning": MEANING}
+    bar = diffparts.bar(options, json=page.has_json, moved=page.has_moved, failed=page.has_failures)
+    more: dict[str, Any] = {"bar": bar, "meaning": MEANING}
     more["tree"] = filehtml.listed(page.tree)
     every = f"?{options.query(files='all')}"
     return tab(request, "changes", page, files=diffparts.shown_all(page), all_files=every, **more)

@@ -34,11 +34,16 @@ function deedOf(target) {
   const cut = target.closest("[data-cut]");
   if (cut) return () => wholeLine(cut);
   const line = target.closest("[data-line], .map a");
-  if (line) return () => goTo(line.hash?.slice(1) ?? line.href.baseVal.slice(1));
+  if (line) return goes(line.hash?.slice(1) ?? line.href.baseVal.slice(1));
   const rest = target.closest('[data-lazy="more"] a');
   if (rest) return () => more(rest.closest("[data-lazy]"));
   const next = target.closest("[data-next-danger]");
   return next && (() => nextDanger(next.closest("[data-dangers]")));
+}
+
+// a line of a file that is not on this page is left to its link
+function goes(id) {
+  return document.getElementById(id.split("-")[0]) && (() => goTo(id));
 }
 
 // walks the lines with hidden characters, from the last one gone to; after the last comes the first again

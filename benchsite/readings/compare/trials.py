@@ -10,6 +10,7 @@ from benchsite.diffs.limits import COUNTED_FILES
 from benchsite.diffs.options import Options
 from benchsite.readings.address import from_address
 from benchsite.readings.diff import FileDiff, TwoSides, files_of
+from benchsite.readings.movedlines import moved_lines
 from benchsite.readings.shelf import Shelf
 
 from .ends import SHOWS, WORDS, Ends, Show, Touched, Who, ends
@@ -47,6 +48,10 @@ class Files:
     @property
     def pages(self) -> int:
         return max(1, -(-self.total // COUNTED_FILES))
+
+    @property
+    def has_moved(self) -> bool:
+        return self.options.moved == "off" or any(file.moved for file in self.files)
 
     @property
     def files(self) -> list[FileDiff]:
@@ -89,7 +94,8 @@ def files(pair: Pair, show: Show, options: Options, page: int = 1) -> Files:
     page = min(max(1, page), max(1, -(-len(seen.shown) // COUNTED_FILES)))
     here = seen.shown[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
     shelf.expect(side.sha256 for one in here for side in one.change.sides if side)
-    made = list(files_of([one.change for one in here], shelf, options))
+    carried = moved_lines([one.change for one in seen.shown], shelf, options)
+    made = list(files_of([one.change for one in here], shelf, options, carried))
     # a path that ends alike has nothing to show between A and B, and must not be passed over in silence
     alike = seen.same if show == "ab" and page == 1 else ()
     return Files(found, seen.counts(), show, options, _groups(here, made, alike), len(seen.shown), page)
@@ -101,19 +107,13 @@ def one_path(pair: Pair, address: str, show: Show, options: Options) -> OnePath 
     shelf = Shelf((), pair.a.run.bench_id)
     found = ends(pair, shelf).touched
     touched = next((one for one in found if one.path == path), None)
-    one = _moved(pair, found, touched, show, shelf) if touched else None
-    if touched is None or one is None:
+    seen = view(pair, found, show, shelf) if touched else None
+    one = seen.at(path) if seen and path else None
+    if seen is None or touched is None or one is None:
         return None
     shelf.expect(side.sha256 for side in one.change.sides if side)
-    return OnePath(options, one.change, shelf, (), touched, one.who, show)
-
-
-def _moved(pair: Pair, found: Sequence[Touched], one: Touched, show: Show, shelf: Shelf) -> Shown | None:
-    """Look for what a path was moved from or to, where it can have been moved at all."""
-    change = one.change(show)
-    if change is None or change.status not in ("added", "deleted"):
-        return Shown(one.who, change) if change else None
-    return view(pair, found, show, shelf).at(one.path)
+    carried = moved_lines([one.change for one in seen.shown], shelf, options)
+    return OnePath(options, one.change, shelf, (), carried.get(one.change.path, {}), touched, one.who, show)
 
 
 def _groups(here: Sequence[Shown], made: Sequence[FileDiff], same: Sequence[Touched]) -> tuple[Group, ...]:

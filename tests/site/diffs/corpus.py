@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchsite.diffs.cache import Cache
+from benchsite.diffs.carried import Moved, blocks, by_line, stretches
 from benchsite.diffs.compare import Comparison, compare
 from benchsite.diffs.dangers import split_name
 from benchsite.diffs.files import Changed, Side, between, sides_of
@@ -13,7 +14,7 @@ from benchsite.diffs.limits import FIRST_ROWS
 from benchsite.diffs.moves import with_moves
 from benchsite.diffs.options import Options
 from benchsite.diffs.overlay import pieces
-from benchsite.diffs.rows import Cell, Fold, Row
+from benchsite.diffs.rows import Cell, Fold, Line, Row, first_line
 from runner.worlds.tree import scan
 
 CASES = Path(__file__).parents[2] / "data" / "diffs"
@@ -26,7 +27,18 @@ def told(case: Path) -> str:
     sides = [{path: side for path, (side, _) in world.items()} for world in (old, new)]
     contents = {side.sha256: data for world in (old, new) for side, data in world.values() if data is not None}
     changes = with_moves(between(*sides), lambda side: contents.get(side.sha256), sides[0])
-    return "\n".join(line for change in changes for line in _file(change, contents))
+    moved = _moved(changes, contents)
+    return "\n".join(line for change in changes for line in _file(change, contents, moved.get(change.path, {})))
+
+
+def _moved(changes: tuple[Changed, ...], contents: dict[str, bytes]) -> dict[str, dict[Line, Moved]]:
+    found = [stretches(change, *_bytes(change, contents), OPTIONS, Cache(None)) for change in changes]
+    return by_line(blocks([one for gone, _ in found for one in gone], [one for _, come in found for one in come]))
+
+
+def _bytes(change: Changed, contents: dict[str, bytes]) -> tuple[bytes, bytes]:
+    old, new = (contents.get(side.sha256, b"") if side is not None else b"" for side in change.sides)
+    return old, new
 
 
 def _world(folder: Path) -> dict[str, tuple[Side, bytes | None]]:
@@ -36,24 +48,28 @@ def _world(folder: Path) -> dict[str, tuple[Side, bytes | None]]:
     return {path: (side, (folder / path).read_bytes() if side.type == "file" else None) for path, side in found.items()}
 
 
-def _file(change: Changed, contents: dict[str, bytes]) -> Iterator[str]:
+def _file(change: Changed, contents: dict[str, bytes], moved: dict[Line, Moved]) -> Iterator[str]:
     sides = (change.before, change.after)
     old, new = (contents.get(side.sha256) if side is not None else None for side in sides)
     made = compare(change, old, new, OPTIONS, Cache(None))
-    moved = f" from {change.old_path}" if change.old_path else ""
+    source = f" from {change.old_path}" if change.old_path else ""
     counts = "" if made.added is None else f" +{made.added} -{made.deleted}"
-    yield f"{change.letter} {_name(change.path)}{moved}: {made.kind}{counts}"
+    yield f"{change.letter} {_name(change.path)}{source}: {made.kind}{counts}"
     yield from (f"  {fact.tone}: {fact.sentence}" for fact in made.facts)
     yield from [f"  folded: {made.folded}"] if made.folded else []
     yield from [f"  first difference: byte {made.first_difference}"] if made.first_difference is not None else []
-    yield from (f"  {line}" for line in _rows(made))
+    yield from (f"  {line}" for line in _rows(made, moved))
     yield ""
 
 
-def _rows(made: Comparison) -> Iterator[str]:
+def _rows(made: Comparison, moved: dict[Line, Moved]) -> Iterator[str]:
     rows, more = made.take(OPTIONS, 12 if made.folded else FIRST_ROWS)
     for row in rows:
-        yield f"@ {row.count} lines folded from {row.old},{row.new}" if isinstance(row, Fold) else _row(row, made)
+        yield (
+            f"@ {row.count} lines folded from {row.old},{row.new}"
+            if isinstance(row, Fold)
+            else _row(row, made) + _end(row, moved)
+        )
     if more:
         yield f"@ more from {more[0]}{more[1]}"
 
@@ -63,6 +79,12 @@ def _row(row: Row, made: Comparison) -> str:
     numbers = "".join(f"{cell.number if cell else '':>5}" for cell in (row.old, row.new))
     cell = row.new or row.old
     return f"{sign}{numbers} |{_text(cell, made.show_ends) if cell else ''}"
+
+
+def _end(row: Row, moved: dict[Line, Moved]) -> str:
+    """Where the block that this line begins has its other end."""
+    one = None if row.kind == "equal" else moved.get(first_line(row))
+    return f" ⇢ {_name(one.path)} {one.line[0]}{one.line[1]}" if one and one.first else ""
 
 
 def _text(cell: Cell, ends: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup
 
+from benchsite.diffs.files import anchor
 from benchsite.diffs.limits import FIRST_ROWS
 from tests.site.web.one_trial import Story, take_in
 from tests.site.web.test_changes_pages import NEW, OLD, file_url, rows_of, soup_of_part
@@ -113,3 +114,27 @@ def test_the_list_of_files_sums_its_folders(client, tmp_path):
         ("d2", "b.txt+1"),
         ("d0", "top.txt+1"),
     ]
+
+
+def test_moved_lines_name_their_other_end_on_the_page_alone_and_can_be_plain(client, tmp_path):
+    helper = b"def helper(value):\n    total = value + 1\n    return total * 2\n"
+    before = {"src/a.py": b"x = 1\n" + helper, "src/b.py": b"y = 2\n"}
+    run = take_in(tmp_path, Story(before=before, after={"src/a.py": b"x = 1\n", "src/b.py": b"y = 2\n\n" + helper}))
+    page = soup(client.get(trial_url(run, "changes/")))
+    went, came = page.select("a.moved-end")
+    assert [went.get_text(), came.get_text()] == ["→ to src/b.py:3", "← from src/a.py:2"]
+    assert len(page.select("td.t.moved")) == 6
+    assert went["href"].endswith(f"#{anchor('src/b.py')}-R3")
+    # alone, its other end leads to the other file's own page, where the line stands
+    (alone,) = soup(client.get(file_url(run, "src/a.py"))).select("a.moved-end")
+    there = soup(client.get(alone["href"].split("#")[0]))
+    assert "def helper" in there.select_one(f"#{alone['href'].split('#')[1]}").find_next("td", class_="t").get_text()
+    unified = soup(client.get(trial_url(run, "changes/?view=unified")))
+    assert len(unified.select("td.t.moved")) == 6
+    plain = soup(client.get(trial_url(run, "changes/?moved=off")))
+    assert not plain.select(".moved, .moved-end")
+    switch = {link.text: link["href"] for link in plain.select('.option a[data-option="moved"]')}
+    assert switch == {"On": "?", "Off": "?moved=off"}
+    # a change without moved lines has no switch for them
+    other = take_in(tmp_path / "o", Story(after={"a.py": b"1\n"}), seed=2)
+    assert not soup(client.get(trial_url(other, "changes/"))).select('.option a[data-option="moved"]')

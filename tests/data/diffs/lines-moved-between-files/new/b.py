@@ -1,0 +1,4 @@
+class Settings:
+    def parse(text):
+        key, _, value = text.partition('=')
+        return key.strip(), value.strip()

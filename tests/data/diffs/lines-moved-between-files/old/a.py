@@ -1,0 +1,9 @@
+import os
+
+
+def parse(text):
+    key, _, value = text.partition('=')
+    return key.strip(), value.strip()
+
+
+print(os.name)
