@@ -29,10 +29,10 @@ class Usage:
 
     @classmethod
     def from_json(cls, row: dict[str, Any] | None) -> Usage:
-        known = {key: value for key, value in (row or {}).items() if key in cls.__dataclass_fields__}
-        for value in known.values():
-            finite_number(value)
-        return cls(**known)
+        if not row:
+            return NO_USAGE
+        known = {key: finite_number(value) for key, value in row.items() if key in cls.__dataclass_fields__}
+        return cls(**known)  # type: ignore[arg-type]  # whole numbers stay whole
 
     def to_json(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if value is not None and value is not False}
@@ -41,6 +41,9 @@ class Usage:
         names = ("tokens_in", "tokens_out", "tokens_cached", "cost", "model_calls", "tool_calls")
         sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in names}
         return Usage(**sums, estimated=self.estimated or other.estimated)
+
+
+NO_USAGE = Usage()
 
 
 @dataclass(frozen=True)
@@ -246,6 +249,6 @@ def _sum(a: float | None, b: float | None) -> Any:
 
 
 def finite_number(value: Any) -> float | None:
-    if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
+    if value is not None and not (isinstance(value, (int, float)) and math.isfinite(value)):
         raise ValueError(f"{str(value)[:40]!r} is not a number")
     return value

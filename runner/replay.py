@@ -62,24 +62,21 @@ class Folding:
     def feed(self, event: Event) -> Attempt | None:
         """Take one event; give the attempt that it ends, if it ends one. A misshapen one raises JournalError."""
         try:
-            return self._feed(event)
+            kind = event["type"]
+            step = _STEPS.get(kind)
+            if step is None:
+                self._around(kind, event)
+                return None
+            key = (event["trial"], event["attempt"])
+            attempt = self.open.get(key) or self._begin(*key)
+            step(attempt.__dict__, event)
+            if kind != "trial.finished":
+                return None
+            del self.open[key]
+            return attempt
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             which = f"Event {event.get('seq', '?')} of type {str(event.get('type'))[:40]!r}"
             raise JournalError(f"{which} cannot be read: {type(error).__name__} {error}.") from error
-
-    def _feed(self, event: Event) -> Attempt | None:
-        kind = event["type"]
-        step = _STEPS.get(kind)
-        if step is None:
-            self._around(kind, event)
-            return None
-        key = (event["trial"], event["attempt"])
-        attempt = self.open.get(key) or self._begin(*key)
-        step(attempt.__dict__, event)
-        if kind != "trial.finished":
-            return None
-        del self.open[key]
-        return attempt
 
     def _begin(self, trial: int, number: int, started_at: str | None = None) -> Attempt:
         attempt = Attempt(trial, number, started_at=started_at)

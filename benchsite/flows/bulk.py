@@ -24,13 +24,20 @@ def new_ids(model: type[models.Model], count: int) -> list[int]:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if postgresql():
-            sequence = "pg_get_serial_sequence(%s, 'id')"
-            cursor.execute(f"SELECT nextval({sequence}) FROM generate_series(1, %s)", [table, count])
+            sequence = "(SELECT pg_get_serial_sequence(%s, 'id')::regclass AS name OFFSET 0)"
+            cursor.execute(f"SELECT nextval(s.name) FROM {sequence} s, generate_series(1, %s)", [table, count])
             return [row[0] for row in cursor.fetchall()]
         cursor.execute(f'SELECT max(coalesce((SELECT max(id) FROM "{table}"), 0), '
                        "coalesce((SELECT seq FROM sqlite_sequence WHERE name = %s), 0))", [table])  # fmt: skip
         first = cursor.fetchone()[0] + 1
     return list(range(first, first + count))
+
+
+def wait_for_no_disk() -> None:
+    """Let this transaction's commit return before the disk has it: what a power cut takes is read again."""
+    if postgresql():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL synchronous_commit = off")
 
 
 class Table:
@@ -51,6 +58,9 @@ class Table:
 
     def insert_new(self, rows: Iterable[Row]) -> None:
         """Insert rows that meet no unique constraint; those that are there already stay as they are."""
+        rows = list(rows)
+        if not rows:
+            return
         if postgresql():
             with self._staged(rows) as stage:
                 self._run(

@@ -119,7 +119,7 @@ def record_of(attempt: Attempt, measures: Measures) -> dict[str, Any]:
             if key not in measures
         ],
     }
-    return {name: part for name, part in record.items() if part not in (None, "", [], {})}
+    return {name: part for name, part in record.items() if part or part == 0}
 
 
 def _request(request: Any) -> dict[str, Any]:

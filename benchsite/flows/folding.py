@@ -24,7 +24,7 @@ from runner.manifest import Manifest
 from runner.replay import Attempt, Folding, Usage
 
 from . import clean, facts, projected
-from .bulk import new_ids
+from .bulk import new_ids, wait_for_no_disk
 from .carry import Carrier, of_attempts
 from .curate import apply, raise_revision
 
@@ -45,9 +45,12 @@ def _without_gc() -> Iterator[None]:
 
 
 def _loads(line: bytes) -> Any:
-    """Read a line of JSON fast; what only the standard library reads (lone surrogates) is left to it."""
+    """Read a line of JSON fast; what only the standard library reads (lone surrogates) is left to it.
+
+    Looking for values that were there before costs more than it saves: only keys are kept.
+    """
     try:
-        return from_json(line)
+        return from_json(line, cache_strings="keys")
     except ValueError:
         return json.loads(line)
 
@@ -122,6 +125,7 @@ class Pass:
         digests = self.carrier.fetch(of_attempts(ended))
         with transaction.atomic():
             self._lock()
+            wait_for_no_disk()
             self.carrier.record(digests)
             self._attempts(ended)
             self._note({})

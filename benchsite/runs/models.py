@@ -14,6 +14,8 @@ from .querysets import RunQuerySet, TrialQuerySet
 UNCHECKED: Any = {"db_constraint": False}
 """The many rows below a run are written and erased whole, by flows alone, and can be rebuilt: having PostgreSQL check
 every key of every row took two fifths of an ingest."""
+BY_CONSTRAINT: Any = {**UNCHECKED, "db_index": False}
+"""As above, and found by a unique constraint that begins with this column: an index of its own would be a second one."""
 
 
 class Run(models.Model):
@@ -76,7 +78,7 @@ class Run(models.Model):
 
 
 class Cell(models.Model):
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cells")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cells", db_index=False)
     key10 = models.CharField(max_length=10)
     name = models.CharField(max_length=64)
     """The cell's id: its axis values, percent-encoded."""
@@ -98,7 +100,7 @@ class Cell(models.Model):
 class Trial(models.Model):
     """One row per *planned* trial from the moment the manifest arrives; the counted attempt's facts stand on it."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials", **UNCHECKED)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials", **BY_CONSTRAINT)
     index = models.IntegerField()
     cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="trials", db_index=False, **UNCHECKED)
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="trials", db_index=False, **UNCHECKED)
@@ -142,7 +144,7 @@ class Trial(models.Model):
 class Attempt(models.Model):
     """Every physical try is kept. `record` is a blob-free summary: requests, issues, guards, usage (replay's JSON)."""
 
-    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="tries", **UNCHECKED)
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="tries", **BY_CONSTRAINT)
     number = models.SmallIntegerField()
     state = models.CharField(max_length=10)
     fault = models.CharField(max_length=20, blank=True)
@@ -179,7 +181,7 @@ class Observation(models.Model):
 class Slot(models.Model):
     """Rollup: what became of a case in a cell. Rollups are rebuildable and never read by ingest."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="slots", **UNCHECKED)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="slots", **BY_CONSTRAINT)
     cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="+", **UNCHECKED)
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
@@ -201,7 +203,7 @@ class Slot(models.Model):
 class Tally(models.Model):
     """Rollup: one measure over the scored trials of a case in a cell."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tallies", **UNCHECKED)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tallies", **BY_CONSTRAINT)
     cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
@@ -228,7 +230,7 @@ class Tally(models.Model):
 class Standing(models.Model):
     """Rollup: a cell's pooled figure under one counting policy, with its interval and rank range."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="standings", **UNCHECKED)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="standings", **BY_CONSTRAINT)
     cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     policy = models.CharField(max_length=20)
     measure = models.ForeignKey(Measure, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
@@ -256,7 +258,7 @@ class Standing(models.Model):
 class Spread(models.Model):
     """Rollup: how a quantity (a numeric measure, or seconds, cost, tokens) is spread over a cell's trials."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="spreads", **UNCHECKED)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="spreads", **BY_CONSTRAINT)
     cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="+", db_index=False, **UNCHECKED)
     key = models.CharField(max_length=100)
     n = models.IntegerField()
