@@ -36,6 +36,8 @@ BOOT = (
 )
 STARTING = 120
 LABEL = "benchsite"
+OWN = 1
+"""The process that a container needs for itself."""
 CGROUP, DISK = "the container's cgroup", "a read-only image, a watch on the trial's folders"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/sys", "/dev")
 """What lies below these is the image's own business: this machine's files are not laid over it (but /usr/local is)."""
@@ -55,8 +57,7 @@ class Container:
             engines.image(needs.image)
             if needs.network == "none":
                 ways(needs.endpoint, needs.allow)
-            limits = {name: getattr(needs.limits, name) for name in ("memory", "processes")}
-            return _unheld(needs) if any(value is not None for value in limits.values()) else ""
+            return _unheld(needs) if needs.limits.by_group else ""
         except (EnvironmentRefused, ValueError) as error:
             return str(error)
 
@@ -224,7 +225,7 @@ def _limits(needs: Needs) -> list[str]:
     if limits.memory is not None:
         argv += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
     if limits.processes is not None:
-        argv += ["--pids-limit", str(limits.processes + 1)]
+        argv += ["--pids-limit", str(limits.processes + OWN)]
     if limits.disk is not None:
         argv += ["--read-only", *(["--read-only-tmpfs=false"] if engines.is_podman() else [])]
         argv += ["--ulimit", f"fsize={limits.disk}:{limits.disk}"]
@@ -232,15 +233,15 @@ def _limits(needs: Needs) -> list[str]:
 
 
 def _unheld(needs: Needs) -> str:
-    """Engines warn of limits that they cannot set and start all the same: one is started to see."""
-    image = engines.image(needs.image)
-    return engines.limits_hold(image, tuple(_limits(needs)))
+    """Engines start without the limits that they cannot set: one is started to see."""
+    limits, image = needs.limits, engines.image(needs.image)
+    most = None if limits.processes is None else limits.processes + OWN
+    return engines.limits_hold(image, tuple(_limits(needs)), limits.memory, most)
 
 
 def _checked(inner: int, needs: Needs) -> Group | None:
     """The container's own group, where it can be seen, for telling which limits were reached."""
-    limits = needs.limits
-    return of_process(inner) if limits.memory is not None or limits.processes is not None else None
+    return of_process(inner) if needs.limits.by_group else None
 
 
 def _watch(place: Place, needs: Needs) -> DiskWatch | None:

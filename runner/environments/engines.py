@@ -24,6 +24,19 @@ RUNTIMES: tuple[tuple[str, ...], ...] = ((), ("--runtime", "runc"), ("--runtime"
 """Tried in this order: kernels without the newest control groups refuse one runtime and take another."""
 _PASSED = re.compile(r"HOME|PATH|USER|LANG|TMPDIR|(XDG|DOCKER|CONTAINERS?|PODMAN|STORAGE|REGISTRY|DBUS)_\w+")
 _ASKED = "import sys, _ctypes, _socket, json; print('\\n' + json.dumps([sys.executable, list(sys.version_info[:2])]))"
+_GROUP = """
+def limit(*files):
+    for file in files:
+        try:
+            text = open("/sys/fs/cgroup/" + file).read().strip()
+        except OSError:
+            continue
+        return int(text) if text.isdigit() else 1 << 63
+    return 1 << 63
+print()
+print(limit("memory.max", "memory/memory.limit_in_bytes"), limit("pids.max", "pids/pids.max"))
+"""
+_NOT_THERE = "its control group has no such limit"
 OLDEST = [3, 9]
 MOST = 1 << 14
 DIGEST = "sha256:"
@@ -144,13 +157,19 @@ def has_slirp() -> bool:
 
 
 @functools.lru_cache(maxsize=32)
-def limits_hold(found: Image, limits: tuple[str, ...]) -> str:
-    """Run one with these limits and read back what its group says; "" where they hold."""
-    code = "print(open('/proc/self/cgroup').read())"
+def limits_hold(found: Image, limits: tuple[str, ...], memory: int | None, processes: int | None) -> str:
+    """Run one with these limits and read what its group says, since engines start without them too; "" where they
+    hold."""
     words = ("run", "--rm", *found.options, *limits, "--network", "none", "--entrypoint", found.python, found.id, "-c")
-    works, said = ask(*words, code)
-    if works and "WARN" not in said.upper().split("\n", 1)[0]:
-        return ""
+    works, said = ask(*words, _GROUP)
+    *told, numbers = said.splitlines() or [""]
+    if works:
+        wanted = {"memory": memory, "processes": processes}
+        most = zip(wanted.items(), map(int, numbers.split()), strict=True)
+        missed = [name for (name, limit), held in most if limit is not None and held > limit]
+        if not missed:
+            return ""
+        return f"The container cannot limit {' and '.join(missed)} here: {last_line(chr(10).join(told) or _NOT_THERE)}"
     return f"The container's limits ({' '.join(limits)}) cannot be held here: {last_line(said)}"
 
 

@@ -38,6 +38,11 @@ class Resources:
     def declared(self) -> tuple[str, ...]:
         return tuple(name for name in ("memory", "processes", "disk") if getattr(self, name) is not None)
 
+    @property
+    def by_group(self) -> bool:
+        """Whether there is something to hold for a control group."""
+        return self.memory is not None or self.processes is not None
+
 
 def by_process(name: str) -> str:
     """How the kernel's limits of a process hold this limit; "" where they do not. Nothing of theirs binds root."""

@@ -150,7 +150,7 @@ def _ways(needs: Needs) -> tuple[Way, ...]:
 
 def _group(place: Place, needs: Needs) -> Group | None:
     found, limits = parents(), needs.limits
-    if found is None or (limits.memory is None and limits.processes is None):
+    if found is None or not limits.by_group:
         return None
     return Group.made(found, f"{place.root.parent.name}-{place.root.name}", limits.memory, limits.processes)
 

@@ -25,6 +25,17 @@ from tests.runner.scenario.benches import by_scenario, write_bench
 Opener = Callable[..., KeptSession]
 Said = Callable[..., str]
 MB = 1 << 20
+FORGETFUL = """#!/bin/bash
+words=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --memory | --memory-swap | --pids-limit) echo limits are ignored >&2; shift ;;
+    *) words+=("$1") ;;
+  esac
+  shift
+done
+exec {real} "${{words[@]}}"
+"""
 
 
 @pytest.fixture
@@ -98,6 +109,19 @@ def test_limits_and_a_network_of_none_hold_in_a_container(open_container: Opener
     assert said(session, "rm f*; echo there") == "there\n"
 
 
+def test_a_limit_that_an_engine_leaves_out_without_failing_is_refused(
+    containers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As podman does for a user who is not root where control groups have version 1."""
+    real = Path(engines.engine())
+    forgetful = tmp_path / real.name
+    forgetful.write_text(FORGETFUL.format(real=real))
+    forgetful.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    refusal = container.ENVIRONMENT.refusal(Needs(image=NAME, limits=Resources(memory=77 * MB, processes=33)))
+    assert refusal == "The container cannot limit memory and processes here: limits are ignored."
+
+
 def test_a_container_dies_with_its_runner_and_one_left_behind_is_cleaned(
     containers: None, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,7 +183,7 @@ def test_a_fresh_container_has_what_was_declared_and_nothing_else_of_the_agents(
                 observe("resolved", env.exec(["./out/run"]).exit_code == 3)
     """
     agent = """{"worker": Scripted([
-        steps.run("sh", "-c", "mkdir out; echo 'exit 3' > out/run; chmod +x out/run; touch trap ~/trap /tmp/trap"),
+        write("out/run", "#!/bin/sh\\nexit 3", mode=0o755), steps.run("sh", "-c", "touch trap ~/trap /tmp/trap"),
     ])}"""
     declare = f'environment="container", image="{NAME}", suite=""'
     folder = write_bench(tmp_path / "bench", {"one": scenario}, agents=agent, declare=declare)
@@ -168,6 +192,7 @@ def test_a_fresh_container_has_what_was_declared_and_nothing_else_of_the_agents(
     (attempt,) = by_scenario(run(folder, workers=1)).values()
     assert attempt.state == "scored", attempt.reason
     assert attempt.observations["note"].value == (
-        ".:\nout\nreadme.txt\n\n/agent:\n\n/fixtures:\nanswer\n/tmp/note\nn\nexit 3\n"
+        ".:\nout\nreadme.txt\n\n/agent:\n\n/fixtures:\nanswer\n/tmp/note\nn\n#!/bin/sh\nexit 3"
     )
+    assert attempt.observations["resolved"].value is True
     assert engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == "", "both were closed"
