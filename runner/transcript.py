@@ -115,8 +115,10 @@ def lines_of(file: BinaryIO, max_line: int) -> Iterator[tuple[int, bytes]]:
 def step_of(line: bytes) -> Step | None:
     """Read one line of a transcript; None where it is no step."""
     row = row_of(line)
-    if row is None:
-        return None
+    return None if row is None else step_of_row(row)
+
+
+def step_of_row(row: Mapping[str, Any]) -> Step:
     known = {key: value for key, value in row.items() if key in Step.__dataclass_fields__}
     return Step(**{**known, "text": str(row.get("text") or "")})
 

@@ -1,5 +1,5 @@
 """The admin: curation, people, tokens. Importing this registers all of it."""
 
-from . import curation, people, things
+from . import blobs, curation, people, things
 
-__all__ = ["curation", "people", "things"]
+__all__ = ["blobs", "curation", "people", "things"]

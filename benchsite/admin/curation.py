@@ -4,34 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
-from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
 from benchsite.accounts.access import is_curator
 from benchsite.curation.models import Decision, Note
-from benchsite.flows.curate import NotAllowed, decide
+from benchsite.flows.curate import decide
 from benchsite.readings.words import count
 from benchsite.runs.models import Run
 
 from .base import LookOnly
-
-
-class ReasonForm(forms.Form):
-    reason = forms.CharField(
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 3, "cols": 40}),
-        help_text="It is shown beside the run, for ever.",
-    )
+from .deciding import Deciding
 
 
 @admin.register(Run)
-class RunAdmin(LookOnly):
+class RunAdmin(Deciding):
     """Runs that were sent stand first: they wait for a verdict."""
 
     list_display = ("ulid", "bench", "verdict", "state", "by", "planned", "created_at", "look")
@@ -78,30 +68,16 @@ class RunAdmin(LookOnly):
     def restore(self, request: HttpRequest, runs: QuerySet[Any]) -> Any:
         return self._decide(request, runs, Decision.Verdict.RESTORE)
 
-    def _decide(self, request: HttpRequest, runs: QuerySet[Any], verdict: Decision.Verdict) -> Any:
-        """Ask for the reason first; with it, decide run by run and tell what could not be decided."""
-        form = ReasonForm(request.POST if "decide" in request.POST else None)
-        if not form.is_valid():
-            return self._ask(request, runs, verdict, form)
-        for run in runs:
-            try:
-                decide(run, verdict, by=request.user, reason=form.cleaned_data["reason"])
-                self.message_user(request, f"The run {run.ulid} is {run.verdict} now.")
-            except NotAllowed as refusal:
-                self.message_user(request, str(refusal), messages.ERROR)
-        return None
+    def row(self, run: Any) -> tuple[str, str, Any]:
+        return f"{run.bench} · {run.ulid} · {run.verdict}", reverse("run", kwargs={"ulid": run.ulid}), run.pk
 
-    def _ask(self, request: HttpRequest, runs: QuerySet[Any], verdict: Decision.Verdict, form: ReasonForm) -> Any:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"{verdict.label} {count(runs.count(), 'run')}",
-            "opts": self.model._meta,
-            "runs": runs.select_related("bench"),
-            "form": form,
-            "action": request.POST.get("action", ""),
-            "checkbox": ACTION_CHECKBOX_NAME,
-        }
-        return TemplateResponse(request, "admin/decide.html", context)
+    def _decide(self, request: HttpRequest, runs: QuerySet[Any], verdict: Decision.Verdict) -> Any:
+        def take(run: Run, reason: str) -> str:
+            decide(run, verdict, by=request.user, reason=reason)
+            return f"The run {run.ulid} is {run.verdict} now."
+
+        title = f"{verdict.label} {count(runs.count(), 'run')}"
+        return self.decided(request, runs.select_related("bench"), title, take)
 
 
 @admin.register(Decision)

@@ -10,6 +10,7 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from benchsite.flows import upload as uploads
+from benchsite.flows.leaks import held_of
 
 from .auth import Bearer
 
@@ -35,6 +36,7 @@ class Committed(Schema):
     run: str
     url: str
     verdict: str
+    held: int = Field(description="Blobs that look like they hold a secret: nobody opens them until a curator decides.")
 
 
 class Refusal(Schema):
@@ -63,4 +65,4 @@ def commit(request: HttpRequest, key: str) -> Any:
     """Make the run of a complete upload. It is submitted until a curator accepts or rejects it."""
     run = uploads.commit(uploads.open_upload(key, request.user))
     url = request.build_absolute_uri(reverse("run", kwargs={"ulid": run.ulid}))
-    return Committed(run=run.ulid, url=url, verdict=run.verdict)
+    return Committed(run=run.ulid, url=url, verdict=run.verdict, held=held_of(run))

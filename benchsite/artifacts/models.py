@@ -23,9 +23,30 @@ class Blob(models.Model):
     size = models.BigIntegerField(default=0)
     state = models.CharField(max_length=8, choices=State, default=State.PRESENT)
     created_at = models.DateTimeField(auto_now_add=True)
+    scanned = models.SmallIntegerField(default=0, db_default=0)
+    """With which version of `runner.leaks` it was looked through for secrets; 0: not yet."""
+
+    class Meta:
+        # nearly all are present: curators ask for the few that are not
+        indexes = (models.Index(fields=("state",), condition=~models.Q(state="present"), name="blob_not_present"),)
 
     def __str__(self) -> str:
         return self.digest[:8]
+
+
+class Finding(models.Model):
+    """What looks like a secret in a blob: kind, line and its first characters, never the whole."""
+
+    blob = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="findings")
+    kind = models.CharField(max_length=100)
+    line = models.BigIntegerField()
+    shown = models.CharField(max_length=60)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.kind} {self.shown}"
 
 
 class BlobUse(models.Model):

@@ -29,6 +29,26 @@ class Decision(models.Model):
         return f"{self.verdict} {self.run}"
 
 
+class BlobDecision(models.Model):
+    """What a curator decided about bytes that were held back: shown after all, or gone for good. The newest holds."""
+
+    class Verdict(models.TextChoices):
+        RELEASE = "release"
+        REDACT = "redact"
+
+    digest = models.CharField(max_length=64, db_index=True)
+    verdict = models.CharField(max_length=8, choices=Verdict)
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"{self.verdict} {self.digest[:8]}"
+
+
 class Note(models.Model):
     run = models.CharField(max_length=26, db_index=True)
     trial = models.IntegerField(null=True)

@@ -36,7 +36,7 @@ def places(file: BinaryIO) -> dict[str, Any]:
     counts = dict.fromkeys(FILTERS, 0)
     starts: dict[str, list[int]] = {name: [] for name in FILTERS}
     first: list[int] = []
-    for start, row in _rows(file):
+    for start, row in rows(file):
         if counts[""] % PAGE == 0:
             first.append(row["n"] if isinstance(row.get("n"), int) else 0)
         for name in filters(row["role"], row.get("exit_code")):
@@ -50,7 +50,7 @@ def keys(file: BinaryIO) -> bytes:
     """Give the keys of all steps, then those of their kinds (role, kind, tool)."""
     said, kinds = bytearray(), bytearray()
     known: dict[str, bytes] = {}
-    for _, row in _rows(file):
+    for _, row in rows(file):
         kind = f"{row['role']} {row['kind']} {row.get('tool')}"
         if kind not in known:
             known[kind] = _hash(kind, KIND)
@@ -59,7 +59,8 @@ def keys(file: BinaryIO) -> bytes:
     return bytes(said + kinds)
 
 
-def _rows(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+def rows(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give the steps of a transcript as bare JSON, each with the bytes before it; reads them fast."""
     for start, line in lines_of(file, MAX_LINE):
         row = row_of(line, _loads)
         if row is not None:

@@ -14,6 +14,7 @@ from runner.exchange.references import nested_references
 from runner.manifest import Manifest
 from runner.replay import Attempt
 
+from . import leaks
 from .bulk import Table
 from .steps import index_long
 
@@ -22,7 +23,7 @@ REMEMBERED = 50_000
 BLOBS = Table(Blob, "digest", "size", "state", "created_at")
 USES = Table(BlobUse, "blob", "bench", "run")
 Kinds = dict[str, str]
-STEPS = "steps"
+STEPS, JOURNAL = "steps", "journal"
 
 
 def of_manifest(manifest: Manifest) -> Kinds:
@@ -64,6 +65,7 @@ class Carrier:
         self.run, self.source, self.target = run, source, store()
         self._done: dict[str, None] = {}
         self._steps: list[str] = []
+        self._scan: leaks.Scan = {}
 
     def fetch(self, kinds: Kinds) -> list[str]:
         """Bring the bytes of these digests and of those they speak of; gives all the run has not met before."""
@@ -73,10 +75,11 @@ class Carrier:
                 fresh[digest] = None
                 if kind == STEPS:
                     self._steps.append(digest)
-                elif kind:
+                elif kind != JOURNAL and kind:
                     fresh.update(dict.fromkeys(self._nested(digest, kind)))
         wanted = [digest for digest in fresh if digest not in self._done]
         self._copy(wanted)
+        self._scan |= leaks.scan([digest for digest in wanted if kinds.get(digest) != JOURNAL])
         return wanted
 
     def record(self, digests: list[str]) -> None:
@@ -90,6 +93,8 @@ class Carrier:
         self._found_again([digest for digest in digests if known.get(digest, (0, ""))[1] == Blob.State.MISSING])
         known.update(self._known(new))
         USES.insert_new((known[digest][0], self.run.bench_id, self.run.pk) for digest in digests)
+        leaks.hold(self._scan)
+        self._scan = {}
         self._remember(digests)
 
     def index(self) -> None:

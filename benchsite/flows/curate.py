@@ -36,7 +36,7 @@ class NotAllowed(RunnerError):
 def decide(run: Run, verdict: str, *, by: Any, reason: str) -> Decision:
     """Take one decision on a run and let it take effect. `by` None is the operator at the machine itself."""
     verdict, reason = Decision.Verdict(verdict), reason.strip()
-    _may(by, reason)
+    may(by, reason)
     with transaction.atomic():
         held = Run.objects.select_for_update().get(pk=run.pk)
         if held.verdict not in FROM[verdict]:
@@ -56,7 +56,7 @@ def restore_trial(run: Run, index: int, *, by: Any, reason: str) -> Decision:
 
 
 def _on_trial(run: Run, index: int, verdict: Decision.Verdict, by: Any, reason: str) -> Decision:
-    _may(by, reason.strip())
+    may(by, reason.strip())
     if not run.trials.filter(index=index).exists():
         raise NotAllowed(f"The run {run.ulid} has no trial {index}.")
     with transaction.atomic():
@@ -68,7 +68,7 @@ def _on_trial(run: Run, index: int, verdict: Decision.Verdict, by: Any, reason: 
     return decision
 
 
-def _may(by: Any, reason: str) -> None:
+def may(by: Any, reason: str) -> None:
     if by is not None and not is_curator(by):
         raise NotAllowed("Only a curator decides what counts.")
     if not reason:

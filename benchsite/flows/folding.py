@@ -25,7 +25,7 @@ from runner.replay import Attempt, Folding, Usage
 
 from . import clean, facts, projected
 from .bulk import new_ids, wait_for_no_disk
-from .carry import Carrier, of_attempts
+from .carry import JOURNAL, Carrier, of_attempts
 from .curate import apply, raise_revision
 
 LOST = "The runner ended before this trial did."
@@ -137,7 +137,7 @@ class Pass:
         lost = self._lost()
         kinds = of_attempts([*ended, *lost, *self.folding.open.values()])
         if self.events:
-            kinds[self.events] = ""
+            kinds[self.events] = JOURNAL
         digests = self.carrier.fetch(kinds)
         with transaction.atomic():
             self._lock()

@@ -24,7 +24,7 @@ from runner.exchange.references import references
 from runner.journal import EVENTS, MANIFEST, decode
 from runner.replay import Folding, attempts
 
-from . import clean, projected
+from . import clean, leaks, projected
 from .ingest import Conflict, read_manifest, take
 from .sources import Source
 
@@ -199,6 +199,8 @@ def _note_sent(user: Any, blobs: list[tuple[str, int]]) -> None:
         for blob in back.filter(digest__in=part):
             blob.state, blob.size = Blob.State.PRESENT, store().size(blob.digest)
             blob.save(update_fields=["state", "size"])
+            with transaction.atomic():
+                leaks.hold(leaks.scan([blob.digest]))
     sent = [Sent(by=user, digest=digest) for digest, _ in blobs]
     Sent.objects.bulk_create(sent, ignore_conflicts=True, batch_size=2000)
 

@@ -12,7 +12,7 @@ from typing import Any
 from benchsite.artifacts.models import StepIndex
 from benchsite.diffs import stepindex
 from benchsite.diffs.stepindex import ERRORS, FORMAT, PAGE, filters
-from runner.transcript import Step, read_steps
+from runner.transcript import Step, step_of_row
 
 from .shelf import Shelf, diff_cache
 
@@ -132,8 +132,8 @@ def _from(one: Placed, shelf: Shelf, role: str, start: int) -> Iterator[Step]:
         return
     with file:
         file.seek(one.index.starts[role][start // PAGE])
-        steps = (step for step in read_steps(file) if role in filters_of(step))
-        yield from islice(steps, start % PAGE, None)
+        rows = (row for _, row in stepindex.rows(file) if role in filters(row["role"], row.get("exit_code")))
+        yield from map(step_of_row, islice(rows, start % PAGE, None))
 
 
 def _position(one: Placed, shelf: Shelf, number: int) -> int | None:

@@ -21,6 +21,8 @@ def command(options: Namespace) -> int:
         print_json(pushed.__dict__)
         return 0
     print(clean(f"Sent {pushed.sent} blobs, {pushed.bytes:,} bytes; the run is {pushed.verdict}."))
+    if pushed.held:
+        print(f"{pushed.held} of them look as if they held a secret; they are shown once a curator releases them.")
     print(clean(pushed.url))
     return 0
 

@@ -38,6 +38,8 @@ class Pushed:
     verdict: str
     sent: int
     bytes: int
+    held: int = 0
+    """Blobs that look as if they held a secret: a curator decides whether they are shown."""
 
 
 def push(
@@ -57,7 +59,8 @@ def push(
         upload, missing = _announce(client, source)
         sent = _send(client, upload, {digest: source.files[digest] for digest in missing}, on_progress)
         answer = client.json("POST", f"uploads/{quote(upload, safe='')}/commit", {})
-    return Pushed(source.run, str(answer.get("url", "")), str(answer.get("verdict", "")), sent.blobs, sent.bytes)
+    url, verdict, held = str(answer.get("url", "")), str(answer.get("verdict", "")), answer.get("held")
+    return Pushed(source.run, url, verdict, sent.blobs, sent.bytes, held if isinstance(held, int) else 0)
 
 
 def _announce(client: Client, source: Source) -> tuple[str, list[str]]:

@@ -75,6 +75,7 @@ def test_a_sent_run_is_submitted_and_equals_a_local_ingest(sender: Sender, sourc
         "run": source.run,
         "url": f"http://testserver/runs/{source.run}/",
         "verdict": "submitted",
+        "held": 0,
     }
     run = Run.objects.get(ulid=source.run)
     assert (run.by.username, run.verdict) == ("ada", "submitted")

@@ -158,9 +158,10 @@ def _rows(
 
 def _read(placed: Sequence[Placed], shelf: Shelf, wanted: Sequence[tuple[int, int]]) -> dict[int, Shown]:
     found: dict[int, Shown] = {}
+    shown = {n for start, end in wanted for n in range(start, end)}
     for start, end in _joined(wanted):
         steps = enumerate(steps_between(placed, shelf, start, end), start)
-        found.update((n, show(step, request)) for n, (request, step) in steps)
+        found.update((n, show(step, request)) for n, (request, step) in steps if n in shown)
     return found
 
 

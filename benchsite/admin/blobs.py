@@ -1,0 +1,92 @@
+"""Bytes held back because they look like they hold a secret: a curator shows them after all, or has them go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
+
+from benchsite.accounts.access import is_curator
+from benchsite.artifacts.models import Blob, BlobUse
+from benchsite.curation.models import BlobDecision
+from benchsite.flows.leaks import redact, release
+from benchsite.readings.words import count, size
+
+from .deciding import Deciding
+
+SHOWN = 20
+
+
+@admin.register(Blob)
+class BlobAdmin(Deciding):
+    """The list has only blobs that are held back, or were: all others are nobody's work."""
+
+    list_display = ("digest", "state", "bytes", "found", "created_at")
+    list_filter = ("state",)
+    search_fields = ("digest",)
+    ordering = ("state", "-id")
+    actions = ("release", "redact")
+    fields = ("digest", "state", "bytes", "created_at", "findings", "where", "decisions")
+    readonly_fields = ("bytes", "findings", "where", "decisions")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_curator(request.user)
+
+    has_module_permission = has_view_permission
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        if request.resolver_match and request.resolver_match.url_name != "artifacts_blob_changelist":
+            return Blob.objects.annotate(many=Count("findings"))
+        waiting = Blob.objects.filter(state=Blob.State.HELD)
+        decided = Blob.objects.filter(digest__in=BlobDecision.objects.values("digest"))
+        return (waiting | decided).annotate(many=Count("findings"))
+
+    @admin.display(description="size")
+    def bytes(self, blob: Blob) -> str:
+        return size(blob.size)
+
+    @admin.display(description="looks like")
+    def found(self, blob: Any) -> str:
+        first = blob.findings.first()
+        more = f" and {blob.many - 1} more" if blob.many > 1 else ""
+        return f"{first}{more}" if first else "nothing was found"
+
+    @admin.display(description="what looks like a secret")
+    def findings(self, blob: Blob) -> str:
+        return "\n".join(map(str, blob.findings.all())) or "Nothing was found."
+
+    @admin.display(description="used by")
+    def where(self, blob: Blob) -> str:
+        uses = BlobUse.objects.filter(blob=blob).select_related("run__bench").order_by("-run_id")[:SHOWN]
+        rows = ((reverse("run", kwargs={"ulid": use.run.ulid}), str(use.run.bench), use.run.ulid) for use in uses)
+        return format_html_join("\n", '<a href="{}">{} {}</a>', rows) or "no run any more"
+
+    @admin.display(description="decisions")
+    def decisions(self, blob: Blob) -> str:
+        found = BlobDecision.objects.filter(digest=blob.digest).select_related("by")
+        told = (f"{d.at:%Y-%m-%d %H:%M} {d.verdict} by {d.by or 'the operator'}: {d.reason}" for d in found)
+        return "\n".join(told) or "None yet."
+
+    @admin.action(description="Release: the bytes are shown after all")
+    def release(self, request: HttpRequest, blobs: QuerySet[Any]) -> Any:
+        def take(blob: Blob, reason: str) -> str:
+            release(blob, by=request.user, reason=reason)
+            return f"The blob {blob.digest[:12]}… is shown from now on."
+
+        return self.decided(request, blobs, f"Release {count(blobs.count(), 'blob')}", take)
+
+    @admin.action(description="Redact: the bytes are deleted for good")
+    def redact(self, request: HttpRequest, blobs: QuerySet[Any]) -> Any:
+        def take(blob: Blob, reason: str) -> str:
+            redact(blob, by=request.user, reason=reason)
+            return f"The bytes of blob {blob.digest[:12]}… are deleted and never taken again."
+
+        return self.decided(request, blobs, f"Redact {count(blobs.count(), 'blob')}", take)
+
+    def row(self, blob: Any) -> tuple[str, str, Any]:
+        address = reverse("admin:artifacts_blob_change", args=[blob.pk])
+        return f"{blob.digest[:12]}… · {size(blob.size)} · {self.found(blob)}", address, blob.pk

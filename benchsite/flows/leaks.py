@@ -1,0 +1,106 @@
+"""What looks like a secret is held back on arrival, before anybody can open it, until a curator releases or redacts it.
+
+Nothing is altered: the bytes stay as they came until a curator has them deleted. The journal is not looked through, for
+what it says stands on the pages themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from benchsite.artifacts.models import Blob, BlobUse, Finding, StepIndex
+from benchsite.artifacts.store import store
+from benchsite.benches.models import Bench
+from benchsite.curation.models import BlobDecision
+from benchsite.runs.models import Run
+from runner.digests import CHUNK
+from runner.leaks import VERSION, Leak, find_leaks
+
+from .curate import NotAllowed, may
+
+Scan = dict[str, list[Leak]]
+PART = 5_000
+
+
+def scan(digests: list[str]) -> Scan:
+    """Look through those blobs of the store that were not looked through yet; to be done outside a transaction."""
+    found: Scan = {}
+    for part in _parts(digests):
+        done = set(Blob.objects.filter(digest__in=part, scanned=VERSION).values_list("digest", flat=True))
+        for digest in part:
+            if digest not in done and (leaks := _leaks(digest)) is not None:
+                found[digest] = leaks
+    return found
+
+
+def hold(found: Scan) -> None:
+    """Note what a scan found, within the transaction that made the rows: nobody opens a blob in between."""
+    clean = [digest for digest, leaks in found.items() if not leaks]
+    for part in _parts(clean):
+        Blob.objects.filter(digest__in=part).update(scanned=VERSION)
+    for digest in found.keys() - set(clean):
+        _hold(Blob.objects.select_for_update().get(digest=digest), found[digest])
+
+
+def held_of(run: Run) -> int:
+    """Count the blobs of a run that wait for a curator."""
+    return BlobUse.objects.filter(run=run, blob__state=Blob.State.HELD).count()
+
+
+def release(blob: Blob, *, by: Any, reason: str) -> None:
+    """Show what was held back after all."""
+    _decide(blob, BlobDecision.Verdict.RELEASE, by, reason)
+
+
+def redact(blob: Blob, *, by: Any, reason: str) -> None:
+    """Delete bytes for good; the same bytes are never taken again."""
+    _decide(blob, BlobDecision.Verdict.REDACT, by, reason)
+    StepIndex.objects.filter(blob=blob).delete()
+    store().path(blob.digest).unlink(missing_ok=True)
+
+
+def _decide(blob: Blob, verdict: BlobDecision.Verdict, by: Any, reason: str) -> None:
+    may(by, reason.strip())
+    with transaction.atomic():
+        held = Blob.objects.select_for_update().get(pk=blob.pk)
+        if held.state != Blob.State.HELD:
+            raise NotAllowed(
+                f"The blob {held.digest[:12]}… is {held.state}; only what is held back waits for a verdict."
+            )
+        BlobDecision.objects.create(digest=held.digest, verdict=verdict, reason=reason.strip(), by=by)
+        gone = verdict == BlobDecision.Verdict.REDACT
+        Blob.objects.filter(pk=held.pk).update(state=Blob.State.REDACTED if gone else Blob.State.PRESENT)
+        runs = Run.objects.filter(pk__in=BlobUse.objects.filter(blob=held).values("run"))
+        Bench.objects.filter(pk__in=runs.values("bench")).update(revision=F("revision") + 1)
+        runs.update(revision=F("revision") + 1)
+
+
+def _hold(blob: Blob, leaks: list[Leak]) -> None:
+    """Hold a blob back; one that a curator has released before stays so."""
+    blob.scanned = VERSION
+    if blob.state == Blob.State.PRESENT and not BlobDecision.objects.filter(digest=blob.digest).exists():
+        blob.state = Blob.State.HELD
+    blob.save(update_fields=["scanned", "state"])
+    blob.findings.all().delete()
+    Finding.objects.bulk_create(Finding(blob=blob, kind=k.kind[:100], line=k.line, shown=k.shown[:60]) for k in leaks)
+
+
+def _leaks(digest: str) -> list[Leak] | None:
+    try:
+        return find_leaks(_chunks(digest))
+    except FileNotFoundError:
+        return None
+
+
+def _chunks(digest: str) -> Iterator[bytes]:
+    with store().open(digest) as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+def _parts(digests: list[str]) -> Iterable[list[str]]:
+    return (digests[start : start + PART] for start in range(0, len(digests), PART))

@@ -1,0 +1,117 @@
+"""Secrets nobody told of: texts of a shape that only keys have, and random values under a name that says so.
+
+What is known to be secret is struck out as it is written (`redaction`). This finds what an agent or a world brought
+by itself; it only tells, and a person decides.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .redaction import looks_secret
+
+VERSION = 1
+"""Other shapes, another version: what was looked at with an older one is looked at again."""
+OVERLAP = 8_192
+"""Bytes of a chunk that are looked at again with the next one; no shape is longer."""
+MOST = 50
+"""Finds that are told of one stream: whoever decides about it has seen enough."""
+RANDOM = 3.2
+"""Bits a character from which on a value is no word: `your-token-here` has fewer, keys have more."""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What was found in which line; `shown` is its beginning and its length, never the whole."""
+
+    kind: str
+    line: int
+    shown: str
+
+
+_KEY = rb"[A-Za-z0-9_-]"
+_SHAPES: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
+    ("AWS access key", (b"AKIA", b"ASIA"), rb"(?<![A-Z0-9])A[KS]IA[A-Z2-7]{16}(?![A-Z0-9])"),
+    ("GitHub token", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), rb"\bgh[pousr]_[A-Za-z0-9]{36,251}"),
+    ("GitHub token", (b"github_pat_",), rb"\bgithub_pat_[A-Za-z0-9_]{60,251}"),
+    ("GitLab token", (b"glpat-",), rb"\bglpat-" + _KEY + rb"{20,200}"),
+    ("model provider's key", (b"sk-",), rb"(?<![A-Za-z0-9_-])sk-(?=(?:[A-Za-z_-]*[0-9]){3})" + _KEY + rb"{32,250}"),
+    ("Google key", (b"AIza",), rb"(?<![A-Za-z0-9])AIza" + _KEY + rb"{35}(?![A-Za-z0-9_-])"),
+    ("Slack token", (b"xox",), rb"\bxox[abeprs]-[A-Za-z0-9-]{20,250}"),
+    ("Stripe key", (b"k_live_",), rb"\b[rs]k_live_[A-Za-z0-9]{20,250}"),
+    ("npm token", (b"npm_",), rb"\bnpm_[A-Za-z0-9]{36}\b"),
+    ("PyPI token", (b"pypi-AgEI",), rb"\bpypi-AgEI" + _KEY + rb"{50,400}"),
+    ("Hugging Face token", (b"hf_",), rb"\bhf_[A-Za-z0-9]{34}\b"),
+    (
+        "private key",
+        (b"PRIVATE KEY",),
+        rb"-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
+        rb"(?:\\[rn]|[\r\n]){1,4}[A-Za-z0-9+/=\\\r\n:, -]{64,4000}",
+    ),
+)
+_NAMED = re.compile(
+    rb"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)[A-Z0-9_]{0,20}"
+    rb"(?:\\?[\"'])?[ \t]{0,3}[=:][ \t]{0,3}(?:\\?[\"'])?(?P<value>[A-Za-z0-9+/_.~=-]{20,300})"
+)
+_NAMES = (b"KEY", b"TOKEN", b"SECRET", b"PASSW", b"CREDENTIALS")
+_BEFORE = re.compile(rb"[A-Z0-9_]{0,60}$")
+_COMPILED = tuple((kind, literals, re.compile(pattern)) for kind, literals, pattern in _SHAPES)
+_EXAMPLE = re.compile(rb"example|xxxx|redacted|placeholder|your[-_]|dummy|0123456789|abcdefgh", re.IGNORECASE)
+
+
+def find_leaks(chunks: Iterable[bytes]) -> list[Leak]:
+    """Look through a stream; memory holds one chunk. What is plainly an example is passed over."""
+    found: dict[int, Leak] = {}
+    at, line, held = 0, 1, b""
+    for chunk in chunks:
+        data = held + chunk
+        for start, kind, value in _in(data):
+            place = line + data.count(b"\n", 0, start)
+            found.setdefault(at + start, Leak(kind, place, _shown(value)))
+        keep = max(0, len(data) - OVERLAP)
+        line += data.count(b"\n", 0, keep)
+        at, held = at + keep, data[keep:]
+        if len(found) >= MOST:
+            break
+    return [found[start] for start in sorted(found)][:MOST]
+
+
+def _in(data: bytes) -> Iterator[tuple[int, str, bytes]]:
+    for kind, literals, pattern in _COMPILED:
+        if any(literal in data for literal in literals):  # far faster than the pattern, and nearly always false
+            for match in pattern.finditer(data):
+                if _random(match[0]):
+                    yield match.start(), kind, match[0]
+    if any(name in data for name in _NAMES):
+        yield from _named(data)
+
+
+def _named(data: bytes) -> Iterator[tuple[int, str, bytes]]:
+    """Find `SOME_API_KEY=value`, as an environment or a settings file writes it."""
+    for match in _NAMED.finditer(data):
+        value = match["value"]
+        before = _BEFORE.search(data, max(0, match.start() - 60), match.start())
+        name = ((before[0] if before else b"") + re.split(rb"[^A-Z0-9_]", match[0], maxsplit=1)[0]).decode()
+        mixed = re.search(rb"[0-9]", value) and re.search(rb"[A-Za-z]", value)
+        if mixed and looks_secret(name) and _random(value) and not _told(data, match):
+            yield match.start("value"), f"value of {name}", value
+
+
+def _told(data: bytes, match: re.Match[bytes]) -> bool:
+    """Tell whether the value has a shape of its own, under which it is told already."""
+    return any(pattern.match(data, match.start("value")) for _, _, pattern in _COMPILED)
+
+
+def _random(value: bytes) -> bool:
+    if _EXAMPLE.search(value):
+        return False
+    counts = Counter(value)
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in counts.values()) >= RANDOM
+
+
+def _shown(value: bytes) -> str:
+    return f"{value[:6].decode('ascii', 'replace')}… ({len(value)} characters)"

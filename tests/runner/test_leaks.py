@@ -1,0 +1,54 @@
+"""Secrets nobody told of are found by their shape, wherever they stand; what is plainly none is passed over."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.leaks import OVERLAP, find_leaks
+
+TAIL = "Zq7Xw2Lk9Rt4Vb8Nm3Hs6Jd1Fg5Cp0Ya7Te2Wu9"  # joined at run time, so that no scanner takes this file for a leak
+SHAPES = {
+    "AWS access key": "AKIA" + "QZ7XW2LKRT4VBNMH",
+    "GitHub token": "ghp_" + TAIL[:36],
+    "model provider's key": "sk-" + "ant-api03-" + TAIL,
+    "Google key": "AIza" + TAIL[:35],
+    "Slack token": "xoxb-" + "24601-13579-" + TAIL[:24],
+    "private key": "-----BEGIN RSA " + "PRIVATE KEY-----\n" + f"{TAIL}{TAIL}\n" * 2,
+    "value of MY_SERVICE_TOKEN": "MY_SERVICE_TOKEN=" + TAIL,
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_each_shape_is_found_with_its_line_and_never_shown_whole(kind):
+    secret = SHAPES[kind]
+    (leak,) = find_leaks([f"first\nsecond: {secret} and more\n".encode()])
+    assert (leak.kind, leak.line) == (kind, 2)
+    assert TAIL[8:30] not in leak.shown
+    within = secret.replace("\n", "\\n")
+    assert [one.kind for one in find_leaks([f'{{"text": "{within}"}}\n'.encode()])] == [kind], "as JSON writes it"
+
+
+def test_a_secret_over_the_border_of_two_chunks_is_found_once_at_its_line():
+    data = b"x\n" * (OVERLAP + 100) + SHAPES["GitHub token"].encode() + b"\n" * (2 * OVERLAP)
+    whole = find_leaks([data])
+    assert len(whole) == 1
+    for cut in (2 * OVERLAP + 210, 2 * OVERLAP + 199, 100):
+        assert find_leaks([data[:cut], data[cut:]]) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7" + "EXAMPLE",
+        "OPENAI_API_KEY=your-api-key-goes-here-1",
+        "OPENAI_API_KEY=[redacted OPENAI_API_KEY]",
+        'API_KEY = os.environ["API_KEY_OF_THE_OTHER_SERVICE_1"]',
+        "MAX_TOKEN_COUNT=12345678901234567890",
+        "class sk-loading-indicator-of-a-very-long-page-name",
+        "task-" + TAIL,
+        "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "-----BEGIN PRIVATE KEY----- is how a key begins",
+    ],
+)
+def test_what_is_plainly_no_secret_is_passed_over(text):
+    assert find_leaks([text.encode()]) == []
