@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from runner import Collect, expect, observe
+from runner import Collect, bench, expect, observe
 
 SUBMISSION = "/workspace/submission.patch"
 
@@ -23,5 +23,6 @@ def bench_accents(workspace, agent, evaluation):
         submitted = evaluation.artifacts[SUBMISSION].read_bytes() if SUBMISSION in evaluation.artifacts else b""
         observe("size", len(submitted))
         done = env.exec(["sh", f"{env.fixtures}/verify.sh", sys.executable, SUBMISSION], timeout=20)
+        bench.attach("verifier.log", done.stdout + done.stderr)
         observe("applies", done.exit_code != 3)
         observe("resolved", done.exit_code == 0)
