@@ -14,4 +14,6 @@ urlpatterns = [
     path("", include("benchsite.web.urls")),
 ]
 
+handler403 = "benchsite.web.errors.forbidden"
 handler404 = "benchsite.web.errors.not_found"
+handler500 = "benchsite.web.errors.server_error"

@@ -59,7 +59,7 @@ class BenchPage:
 
     @property
     def passed_over(self) -> bool:
-        """Whether no row shows the latest run: it is partial, and others are not."""
+        """Whether no row shows the latest run: much of it was not tried, and all of an older one was."""
         shown = {place.run for place in self.board.places} if self.board else set()
         return bool(shown and self.latest and self.latest.ulid not in shown)
 
@@ -86,10 +86,11 @@ def bench_page(
     slots = _slots(cohort)
     headline = headline_of(measures)
     accepted = each_work_once([run for run in ordered if run.verdict == Run.Verdict.ACCEPTED])[:TREND]
-    standings = _standings([*cohort, *accepted], headline, policy)
+    standings = _standings([*cohort, *accepted], headline)
     cells = _newest_cells(cohort, split, _counts(slots)) if standings else []
     axes, table = _board(cohort, cells, headline, policy, slots, standings)
-    over = _trend(accepted, headline, standings, cells, table, every=every)
+    followed = [row for row in standings if row.policy == policy]
+    over = _trend(accepted, headline, followed, cells, table, every=every)
     readme, note = _readme(version)
     return BenchPage(
         bench=bench,
@@ -113,11 +114,11 @@ def bench_page(
     )
 
 
-def _standings(runs: list[Run], headline: MeasureFacts | None, policy: str) -> list[Standing]:
-    """Those of the headline in all these runs, for leaderboard and trend alike."""
+def _standings(runs: list[Run], headline: MeasureFacts | None) -> list[Standing]:
+    """Those of the headline in all these runs under every policy, for leaderboard and trend alike."""
     if headline is None or not headline.pooled or not runs:
         return []
-    of = Standing.objects.filter(run__in=runs, policy=policy, measure__key=headline.key)
+    of = Standing.objects.filter(run__in=runs, measure__key=headline.key)
     return list(of.select_related("cell"))
 
 
@@ -181,14 +182,14 @@ def _board(
 
 
 def _newest_cells(runs: list[Run], split: str, counts: dict[int, Counts]) -> list[Cell]:
-    """Each subject's newest cell; one that is partial, of a run under way or broken off, hides no complete one."""
+    """Each subject's newest cell; one of a run under way or broken off hides none that was tried as planned."""
     seen: dict[tuple[int, str], Cell] = {}
     places = {run.pk: place for place, run in enumerate(runs)}
     cells = Cell.objects.filter(run__in=runs).select_related("subject").order_by("ordinal")
 
     def order(cell: Cell) -> tuple[bool, int]:
         of = counts.get(cell.pk, Counts())
-        return of.scored < LOW * of.planned, places[cell.run_id]
+        return of.undone > (1 - LOW) * of.planned, places[cell.run_id]
 
     for cell in sorted(cells, key=order):
         seen.setdefault((cell.subject_id, cell.agent_version if split else ""), cell)

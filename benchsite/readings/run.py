@@ -60,6 +60,12 @@ class RunPage:
         return self.progress is not None
 
     @property
+    def runner_up(self) -> Place | None:
+        """Whom the leader is best compared with: pairs tell two apart where intervals side by side do not."""
+        others = self.board.places[1:] if self.board and self.verdict and self.verdict.place else ()
+        return next((place for place in others if place.macro is not None), None)
+
+    @property
     def narrowed(self) -> bool:
         return len(self.cells) < self.all_cells
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
+
+import structlog
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+
+from .context import SHEETS
+
+log = structlog.get_logger(__name__)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -15,3 +23,15 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return render(request, "403_csrf.html", status=403)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "403.html", status=403)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Give reader and operator the same mark, so that one can name what the other must find in the log."""
+    mark = secrets.token_hex(4)
+    log.error("this error was shown to a reader", mark=mark, path=request.path)
+    sheets = [f"css/{name}.css" for name in SHEETS]
+    return HttpResponse(render_to_string("500.html", {"mark": mark, "sheets": sheets}), status=500)

@@ -6,13 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
 from benchsite.accounts.models import Token
 from benchsite.runs.models import Run
+from benchsite.web import errors
 from runner.exchange.bundle import write_bundle
 from tests.make import make_run, make_user
 
@@ -103,3 +105,20 @@ def test_pages_beside_the_numbers_have_the_sites_frame(ada: object, client: Clie
     text = client.get(reverse(name)).content.decode()
     assert "css/tokens" in text, "a view of Django's own may have taken a name of the frame's"
     assert "Legend of marks" in text
+
+
+def test_who_may_not_is_told_so_in_the_sites_own_words(rf: RequestFactory) -> None:
+    request = rf.get("/curate/")
+    request.user, request.session = AnonymousUser(), {}
+    answer = errors.forbidden(request)
+    assert answer.status_code == 403
+    assert "Nothing was changed" in answer.content.decode()
+
+
+def test_an_error_of_ours_shows_the_mark_that_its_log_has(rf: RequestFactory, caplog: pytest.LogCaptureFixture) -> None:
+    """No database is allowed in this test: it may be what broke."""
+    answer = errors.server_error(rf.get("/runs/"))
+    mark = re.search(r"error <code>([0-9a-f]{8})</code>", answer.content.decode())
+    assert answer.status_code == 500
+    assert mark and any(mark[1] in str(record.msg) for record in caplog.records)
+    assert "css/tokens" in answer.content.decode()
