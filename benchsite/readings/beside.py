@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, IntegerField, Max, Sum, TextField, Value
+from django.db.models import Count, F, IntegerField, Max, Q, Sum, TextField, Value
 from django.db.models.functions import Cast, Coalesce
 
 from benchsite.curation.models import Decision, Note, Tag
 from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally, Trial
-from runner.faults import FLAGS
+from runner.faults import FLAGS, STATES
 
 from .reasons import HEAD, Reason
 
 PLACES = {flag: place for place, flag in enumerate(FLAGS)}
-QUIET = ("scored", "queued", "running")
-"""States that need no reason."""
+TOLD = tuple(state for state in STATES if state not in ("scored", "queued", "running"))
+"""States that have a reason; named one by one, as an index finds them among thousands that were scored."""
 
 
 class Written(NamedTuple):
@@ -36,12 +36,12 @@ class Written(NamedTuple):
 
 @dataclass
 class Beside:
-    """`sums`: (n, invalid, missing) of the scored trials by measure; `flags`: flagged trials by flag, no zeros.
+    """`gaps`: (invalid, missing) of the scored trials by measure, no zeros; `flags`: flagged trials by flag, no zeros.
 
     `reason` is that of the newest decision on the run itself; `tags` are those that were put on it here.
     """
 
-    sums: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    gaps: dict[int, tuple[int, int]] = field(default_factory=dict)
     flags: dict[str, int] = field(default_factory=dict)
     reasons: list[Reason] = field(default_factory=list)
     reason: str = ""
@@ -53,9 +53,9 @@ def beside(run: Run) -> Beside:
     """Every part is small: a row a measure, a set of flags, a reason, a decision or a tag."""
     first, *rest = _parts(run)
     found, seen, newest = Beside(), Counter[str](), 0
-    for kind, a, b, c, x, y, z in first.union(*rest, all=True):
+    for kind, a, b, c, x, y in first.union(*rest, all=True):
         if kind == "measure":
-            found.sums[int(a)] = (x, y, z)
+            found.gaps[int(a)] = (x, y)
         elif kind == "flags":
             seen.update(dict.fromkeys(json.loads(a), x))
         elif kind == "reason":
@@ -75,10 +75,10 @@ def beside(run: Run) -> Beside:
 
 def _parts(run: Run) -> Iterator[Any]:
     trials = Trial.objects.filter(run=run, withdrawn=False)
-    tallies = Tally.objects.filter(run=run)
-    yield _part(tallies, "measure", F("measure_id"), x=Sum("n"), y=Sum("invalid"), z=Sum("missing"))
+    gaps = Tally.objects.filter(Q(invalid__gt=0) | Q(missing__gt=0), run=run)
+    yield _part(gaps, "measure", F("measure_id"), x=Sum("invalid"), y=Sum("missing"))
     yield _part(trials.exclude(flags=[]), "flags", F("flags"), x=Count("pk"))
-    yield _part(trials.exclude(state__in=QUIET), "reason", F("state"), F("fault"), HEAD, x=Count("pk"))
+    yield _part(trials.filter(state__in=TOLD), "reason", F("state"), F("fault"), HEAD, x=Count("pk"))
     yield _part(Decision.objects.filter(run=run.ulid, trial=None), "decision", F("reason"), x=Max("pk"))
     yield _part(Tag.objects.filter(run=run.ulid, trial=None), "tag", F("name"), x=Max("pk"))
     notes, by = Note.objects.filter(run=run.ulid, trial=None), Coalesce(F("by__username"), Value(""))
@@ -86,9 +86,9 @@ def _parts(run: Run) -> Iterator[Any]:
 
 
 def _part(rows: Any, kind: str, a: Any, b: Any = None, c: Any = None, **numbers: Any) -> Any:
-    """Give rows of one shape, whatever they are of: kind, three texts, three numbers."""
+    """Give rows of one shape, whatever they are of: kind, three texts, two numbers."""
     given = {"a": a, "b": b, "c": c}
     texts = {name: Cast(Value("") if text is None else text, TextField()) for name, text in given.items()}
     zero = Cast(Value(0), IntegerField())
     named = rows.order_by().annotate(k=Cast(Value(kind), TextField()), **texts).values_list("k", "a", "b", "c")
-    return named.annotate(**{name: numbers.get(name, zero) for name in "xyz"})
+    return named.annotate(**{name: numbers.get(name, zero) for name in "xy"})

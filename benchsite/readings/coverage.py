@@ -41,10 +41,14 @@ class Coverage:
         return [row.measure.name for row in self.rows if not row.observed and row.invalid + row.unobserved]
 
 
-def coverage(sums: Mapping[int, tuple[int, int, int]], measures: list[MeasureFacts], total: Counts) -> Coverage:
-    """Scored trials are told by measure, the others by their state."""
-    rows = (Covered(measure, total.planned, *sums.get(measure.id, (0, 0, 0))) for measure in measures)
-    return Coverage(tuple(rows), tuple(_left_out(total)))
+def coverage(gaps: Mapping[int, tuple[int, int]], measures: list[MeasureFacts], total: Counts) -> Coverage:
+    """Scored trials are told by measure, the others by their state. `gaps`: (invalid, missing) by measure."""
+    rows = tuple(_covered(measure, total, *gaps.get(measure.id, (0, 0))) for measure in measures)
+    return Coverage(rows, tuple(_left_out(total)))
+
+
+def _covered(measure: MeasureFacts, total: Counts, invalid: int, missing: int) -> Covered:
+    return Covered(measure, total.planned, total.scored - invalid - missing, invalid, missing)
 
 
 def _left_out(total: Counts) -> Iterator[tuple[str, str, int]]:

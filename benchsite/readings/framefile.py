@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from tempfile import TemporaryFile
+from typing import IO
 
-from runner.frames import Columns, write_csv, write_parquet_parts
+from runner.frames import write_csv, write_parquet_parts
 
 from .frame import Frame
 
@@ -38,22 +39,27 @@ def _csv(frame: Frame) -> Iterator[bytes]:
 
 
 def _json(frame: Frame) -> Iterator[bytes]:
-    """Columns stand one after the other, so that each is held as its bytes until the last row is read."""
-    held: dict[str, io.BytesIO] = {name: io.BytesIO() for name in frame.names}
+    """Columns stand one after the other, and rows are read once: what waits for its turn waits in a file."""
+    with TemporaryFile() as file:
+        places = _put_down(file, frame)
+        for number, (name, pieces) in enumerate(places.items()):
+            yield f"{', ' if number else '{'}{json.dumps(name)}: [".encode()
+            for nth, (at, length) in enumerate(pieces):
+                file.seek(at)
+                yield (b", " if nth else b"") + file.read(length)
+            yield b"]"
+        yield b"}"
+
+
+def _put_down(file: IO[bytes], frame: Frame) -> dict[str, list[tuple[int, int]]]:
+    """Write each part of each column; gives where, as (place, length), by column."""
+    places: dict[str, list[tuple[int, int]]] = {name: [] for name in frame.names}
     for columns in frame.parts():
-        _add(held, columns)
-    for place, (name, column) in enumerate(held.items()):
-        yield f"{', ' if place else '{'}{json.dumps(name)}: [".encode()
-        yield column.getvalue()
-        yield b"]"
-    yield b"}"
-
-
-def _add(held: dict[str, io.BytesIO], columns: Columns) -> None:
-    for name, values in columns.items():
-        if values:
-            between = b", " if held[name].tell() else b""
-            held[name].write(between + json.dumps(values)[1:-1].encode())
+        for name, values in columns.items():
+            if values:
+                at = file.tell()
+                places[name].append((at, file.write(json.dumps(values)[1:-1].encode())))
+    return places
 
 
 def _parquet(frame: Frame) -> Iterator[bytes]:

@@ -100,7 +100,7 @@ class _Page:
     def made(self) -> RunPage:
         loaded, asked, board, measure = self.loaded, self.asked, self.board, self.measure
         run = loaded.run
-        cover = coverage(self.aside.sums, loaded.measures, loaded.total)
+        cover = coverage(self.aside.gaps, loaded.measures, loaded.total)
         spread = self._distributions()
         grid = self._matrix()
         facts, hashes = provenance(run, loaded.manifest)
