@@ -133,6 +133,8 @@ class Trial(models.Model):
         constraints = (models.UniqueConstraint(fields=("run", "index"), name="trial_run_index"),)
         indexes = (
             models.Index(fields=("run", "state", "fault"), name="trial_run_state"),
+            # few trials have flags, and a page asks for those of a run of thousands
+            models.Index(fields=("run",), name="trial_run_flagged", condition=~models.Q(flags=[])),
             models.Index(fields=("run", "cell", "case"), name="trial_run_cell_case"),
             models.Index(fields=("scenario", "run"), name="trial_scenario_run"),
         )
