@@ -28,6 +28,7 @@ from .records import (
     Usage,
     Value,
     finite_number,
+    made,
 )
 
 __all__ = [
@@ -79,7 +80,8 @@ class Folding:
             raise JournalError(f"{which} cannot be read: {type(error).__name__} {error}.") from error
 
     def _begin(self, trial: int, number: int, started_at: str | None = None) -> Attempt:
-        attempt = Attempt(trial, number, started_at=started_at)
+        fresh: Fields = {"phases": {}, "observations": {}, "changes": {}}
+        attempt = made(Attempt, {**_EMPTY, **fresh, "trial": trial, "number": number, "started_at": started_at})
         self.open[trial, number] = attempt
         return attempt
 
@@ -159,6 +161,7 @@ def _one_of(known: Collection[str], word: str) -> str:
 # The steps write into the fields of an attempt that only the fold holds: it is frozen from the moment it is handed out.
 # A copy at every event, as `dataclasses.replace` makes, took most of the time of a fold.
 Fields = dict[str, Any]
+_EMPTY: Fields = {**vars(Attempt(0, 0))}
 
 
 def _phase(attempt: Fields, event: Event) -> None:
@@ -168,21 +171,23 @@ def _phase(attempt: Fields, event: Event) -> None:
 
 def _request(attempt: Fields, event: Event) -> None:
     usage = Usage.from_json(event.get("usage"))
-    request = Request(
-        number=event["number"],
-        prompt=event.get("prompt"),
-        text=event.get("text"),
-        exit_code=event.get("exit_code"),
-        timed_out=bool(event.get("timed_out")),
-        seconds=event.get("seconds", 0.0),
-        usage=usage,
-        transcript=event.get("transcript"),
-        output=event.get("output"),
-        changes=event.get("changes"),
-        delta=event.get("delta"),
-        ignored=tuple(str(name) for name in event.get("ignored") or ()),
-        replayed=bool(event.get("replayed")),
-    )
+    get = event.get
+    fields = {
+        "number": event["number"],
+        "prompt": get("prompt"),
+        "text": get("text"),
+        "exit_code": get("exit_code"),
+        "timed_out": bool(get("timed_out")),
+        "seconds": get("seconds", 0.0),
+        "usage": usage,
+        "transcript": get("transcript"),
+        "output": get("output"),
+        "changes": get("changes"),
+        "delta": get("delta"),
+        "ignored": tuple(map(str, get("ignored") or ())),
+        "replayed": bool(get("replayed")),
+    }
+    request = made(Request, fields)
     if not request.replayed:
         attempt["usage"] = attempt["usage"] + usage if attempt["requests"] else usage
     attempt["requests"] += (request,)

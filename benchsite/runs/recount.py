@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django.db import transaction
@@ -17,7 +18,6 @@ from runner.statistics.rollup import Row, slots, standings, tallies
 from runner.statistics.spreads import SpreadFigures, spreads
 
 from .models import Observation, Run, Slot, Spread, Standing, Tally
-from .querysets import TrialQuerySet
 
 WITHDRAWN = "withdrawn"
 """The state a curator's withdrawal gives a trial in the rollups; it counts nowhere, and is shown beside the rest."""
@@ -25,6 +25,8 @@ TEXTS = frozenset({"category", "text"})
 Figures = dict[tuple[Any, ...], tuple[Any, ...]]
 Seen = tuple[dict[str, float | str], frozenset[str]]
 """A trial's valid values, and the measures whose every observation was invalid."""
+FACTS = ("id", "cell_id", "scenario_id", "case_id", "number", "state", "fault", "outcome",
+         "cost", "seconds", "tokens", "withdrawn")  # fmt: skip
 PART = 5000
 """Trials read at a time."""
 
@@ -94,15 +96,12 @@ def rows_of_run(run: Run) -> Iterator[Row]:
     names = {row.pk: (row.key, row.type in TEXTS) for row in Measure.objects.filter(version=run.version_id)}
     most = run.trials.aggregate(most=Max("index"))["most"]
     for start in range(0, 0 if most is None else most + 1, PART):
-        part = run.trials.filter(index__gte=start, index__lt=start + PART)
-        yield from _rows(part, _values(part, names))
+        part = run.trials.filter(index__gte=start, index__lt=start + PART).order_by("index")
+        trials = list(part.values_list(*FACTS))
+        yield from _rows(trials, _values([row[0] for row in trials], names))
 
 
-def _rows(part: TrialQuerySet, values: dict[int, Seen]) -> Iterator[Row]:
-    trials = part.order_by("index").values_list(
-        "id", "cell_id", "scenario_id", "case_id", "number", "state", "fault", "outcome",
-        "cost", "seconds", "tokens", "withdrawn",
-    )  # fmt: skip
+def _rows(trials: list[tuple[Any, ...]], values: dict[int, Seen]) -> Iterator[Row]:
     for id, cell, scenario, case, number, state, fault, outcome, cost, seconds, tokens, withdrawn in trials:
         held, invalid = values.get(id, _NOTHING)
         if withdrawn:
@@ -112,10 +111,10 @@ def _rows(part: TrialQuerySet, values: dict[int, Seen]) -> Iterator[Row]:
         )
 
 
-def _values(part: TrialQuerySet, names: dict[int, tuple[str, bool]]) -> dict[int, Seen]:
-    rows = Observation.objects.filter(trial__in=list(part.values_list("id", flat=True))).order_by("trial_id")
+def _values(trials: list[int], names: dict[int, tuple[str, bool]]) -> dict[int, Seen]:
+    rows = Observation.objects.filter(trial__in=trials).order_by("trial_id")
     found = rows.values_list("trial_id", "measure_id", "number", "text", "valid")
-    return {trial: _of_trial(rows, names) for trial, rows in groupby(found.iterator(PART), key=lambda row: row[0])}
+    return {trial: _of_trial(rows, names) for trial, rows in groupby(found, key=itemgetter(0))}
 
 
 def _of_trial(rows: Iterable[tuple[Any, ...]], names: dict[int, tuple[str, bool]]) -> Seen:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from .rows import Key, Row
 
 TEXTS = ("category", "text")
 NAN = float("nan")
+PART = 1000
+"""Rows taken at once."""
 Group = tuple[Key, Key, Key]
 """A cell, a scenario and a case of it."""
 
@@ -86,29 +89,29 @@ class _Builder:
         self.groups: dict[Group, int] = {}
         self.codes = array("q")
         self.states, self.faults, self.outcomes, self.words = _Codes(), _Codes(), _Codes(), _Codes()
-        self.kinds = tuple((codes, array("q")) for codes in (self.states, self.faults, self.outcomes))
+        self.state, self.fault, self.outcome = array("q"), array("q"), array("q")
         self.cost, self.seconds = array("d"), array("d")
         self.tokens: list[int | None] = []
         self.numbers = {measure.key: array("d") for measure in measures if measure.type not in TEXTS}
         self.texts = {measure.key: array("q") for measure in measures if measure.type in TEXTS}
         self.invalid = {measure.key: array("b") for measure in measures}
 
-    def add(self, row: Row) -> None:
-        """Take one row; this is the hot path of a recount."""
-        groups, values = self.groups, row.values
-        key = (row.cell, row.scenario, row.case)
-        self.codes.append(groups.setdefault(key, len(groups)))
-        for (codes, column), word in zip(self.kinds, (row.state, row.fault, row.outcome), strict=True):
-            column.append(codes[word])
-        self.cost.append(NAN if row.cost is None else row.cost)
-        self.seconds.append(NAN if row.seconds is None else row.seconds)
-        self.tokens.append(row.tokens)
-        for measure, numbers in self.numbers.items():
-            numbers.append(values.get(measure, NAN))  # type: ignore[arg-type]  # `stored` has judged its type
-        for measure, texts in self.texts.items():
-            texts.append(self.words[values.get(measure)])  # type: ignore[index]  # as above
-        for measure, invalid in self.invalid.items():
-            invalid.append(measure in row.invalid and measure not in values)
+    def add(self, rows: list[Row]) -> None:
+        """Take some rows, column by column: this is the hot path of a recount."""
+        groups, seen = self.groups, [row.values for row in rows]
+        self.codes.extend([groups.setdefault((row.cell, row.scenario, row.case), len(groups)) for row in rows])
+        self.state.extend([self.states[row.state] for row in rows])
+        self.fault.extend([self.faults[row.fault] for row in rows])
+        self.outcome.extend([self.outcomes[row.outcome] for row in rows])
+        self.cost.extend([NAN if row.cost is None else row.cost for row in rows])
+        self.seconds.extend([NAN if row.seconds is None else row.seconds for row in rows])
+        self.tokens.extend([row.tokens for row in rows])
+        for key, numbers in self.numbers.items():  # `stored` has judged the types of values
+            numbers.extend([values.get(key, NAN) for values in seen])  # type: ignore[misc]
+        for key, texts in self.texts.items():
+            texts.extend([self.words[values.get(key)] for values in seen])  # type: ignore[index]
+        for key, invalid in self.invalid.items():
+            invalid.extend([key in row.invalid and key not in row.values for row in rows])
 
     def done(self) -> Columns:
         cells: dict[Key, int] = {}
@@ -118,7 +121,6 @@ class _Builder:
         scenario_of_group = _ints(scenarios.setdefault(scenario, len(scenarios)) for _, scenario, _ in self.groups)
         case_of = _ints(cases.setdefault((scenario, case), len(cases)) for _, scenario, case in self.groups)
         group = _ints(self.codes)
-        state, fault, outcome = (_ints(column) for _, column in self.kinds)
         return Columns(
             groups=list(self.groups),
             cells=list(cells),
@@ -129,11 +131,11 @@ class _Builder:
             scenario_of=_ints(scenarios[scenario] for scenario, _ in cases),
             scenario_of_group=scenario_of_group,
             states=self.states.named(),
-            state=state,
+            state=_ints(self.state),
             faults=self.faults.named(),
-            fault=fault,
+            fault=_ints(self.fault),
             outcomes=self.outcomes.named(),
-            outcome=outcome,
+            outcome=_ints(self.outcome),
             cost=np.asarray(self.cost),
             seconds=np.asarray(self.seconds),
             tokens=self.tokens,
@@ -153,8 +155,9 @@ def columns(rows: Iterable[Row] | Columns, measures: Sequence[MeasureSpec]) -> C
     if isinstance(rows, Columns):
         return rows
     builder = _Builder(measures)
-    for row in rows:
-        builder.add(row)
+    stream = iter(rows)
+    while part := list(islice(stream, PART)):
+        builder.add(part)
     return builder.done()
 
 
