@@ -133,7 +133,8 @@ def _row(row: Row, matrix: Matrix, asked: Question, scale: tuple[float, float], 
 class Rest(NamedTuple):
     """The escaped addresses of a row's squares, without the key of the cell: it stands between the parts of a pair.
 
-    `versus` leads to a comparison; in a large matrix rows alone have one, to save a third of it.
+    `versus` leads to a comparison; in a large matrix rows alone have one, to save a third of it: there a script
+    gives a square its own when a reader comes to it.
     """
 
     counted: tuple[str, str]

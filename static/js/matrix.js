@@ -1,7 +1,8 @@
-// .matrix: arrow keys go from square to square.
+// .matrix: arrow keys go from square to square, and each square with a miss leads to what a solved trial did otherwise.
 export function bindMatrix(root) {
   for (const table of root.querySelectorAll("table.matrix")) {
     table.addEventListener("keydown", (event) => move(event));
+    for (const come of ["pointerover", "focusin"]) table.addEventListener(come, (event) => versus(event.target));
   }
 }
 
@@ -17,4 +18,16 @@ function move(event) {
   if (!link) return;
   event.preventDefault();
   link.focus();
+}
+
+// thousands of squares would make a page a third larger by a second link each: those get it when a reader comes
+function versus(target) {
+  const link = target.closest("tbody td")?.querySelector("a:only-of-type");
+  const [, solved, counted] = /^(\d+)\/(\d+)$/.exec(link?.textContent ?? "") ?? [];
+  if (!link || Number(solved) >= Number(counted) || !solved) return;
+  const there = document.createElement("a");
+  there.className = "vs";
+  there.href = link.href.replace("/trials?", "/versus?");
+  there.textContent = "≠";
+  link.parentElement.append(there);
 }
