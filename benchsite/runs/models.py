@@ -202,6 +202,10 @@ class Slot(models.Model):
         return f"{self.cell_id} {self.case_id}"
 
 
+GAPS = models.Q(invalid__gt=0) | models.Q(missing__gt=0)
+"""Most measures of most cases have none, and a run's page asks for those that do."""
+
+
 class Tally(models.Model):
     """Rollup: one measure over the scored trials of a case in a cell."""
 
@@ -224,6 +228,7 @@ class Tally(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("run", "cell", "case", "measure"), name="tally_slot_measure"),)
+        indexes = (models.Index(fields=("run",), name="tally_run_gaps", condition=GAPS),)
 
     def __str__(self) -> str:
         return f"{self.cell_id} {self.case_id} {self.measure_id}"
