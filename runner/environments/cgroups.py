@@ -155,11 +155,13 @@ class Group:
         for folder in () if self.theirs else self.places:
             while folder.is_dir():
                 _kill(folder)
-                with contextlib.suppress(OSError):
+                try:
                     folder.rmdir()
                     break
-                if time.monotonic() > limit:
-                    raise EnvironmentRefused(f"The control group {folder} cannot be removed; `benchsite clean` can.")
+                except OSError as error:
+                    if time.monotonic() > limit:
+                        told = f"The control group {folder} cannot be removed yet ({error.strerror})"
+                        raise EnvironmentRefused(f"{told}; `benchsite clean` tries again.") from error
                 time.sleep(0.001)
 
 

@@ -32,7 +32,7 @@ class FreshStage:
 
     def __init__(self, trial: LiveTrial, place: Place, session: Session) -> None:
         self.place, self._session = place, session
-        self._run = partial(execute, trial)
+        self._run, self._end = partial(execute, trial), trial.end
         self._closed = ""
 
     @property
@@ -50,7 +50,7 @@ class FreshStage:
     def close(self, why: str) -> None:
         if not self._closed:
             self._closed = why
-            self._session.close()
+            self._end(self._session)
 
 
 def open_fresh(

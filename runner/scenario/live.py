@@ -14,7 +14,7 @@ from _pytest.outcomes import Skipped
 
 from runner.blobs import BlobStore
 from runner.definition import Bench
-from runner.errors import AgentChanged, is_disk_full
+from runner.errors import AgentChanged, RunnerError, is_disk_full
 from runner.manifest import Manifest, PlannedTrial
 from runner.redaction import Redactor
 from runner.schema import MeasureSpec
@@ -25,6 +25,7 @@ from .values import judge
 
 if TYPE_CHECKING:
     from runner.checkpoints import Checkpoint
+    from runner.environments.base import Session
     from runner.recorded import Work
     from runner.transcript import Step
     from runner.worlds.rules import Rules
@@ -182,6 +183,14 @@ class LiveTrial:
         """A full disk is nobody's fault in here: the runner is told, which ends this process and stops the run."""
         if is_disk_full(error):
             self._emit("full", place=str(self.setting.scratch.parent))
+
+    def end(self, session: Session) -> None:
+        """Close an environment. What of it could not be closed is told, for who cleans up, and changes no verdict."""
+        try:
+            session.close()
+        except (RunnerError, OSError) as error:
+            self.check_disk(error)
+            self.issue("warning", "cleanup", f"An environment could not be closed whole: {error}")
 
     def stop(self, changed: AgentChanged) -> TrialFault:
         """The run cannot go on and this trial has no end: the runner is told, which ends this process."""

@@ -128,7 +128,7 @@ class Stage:
         """End the environment, exactly once however often this is called."""
         if not self._closed:
             self._closed = why
-            self._session.close()
+            self.trial.end(self._session)
 
     def record_ours(self) -> None:
         """Record what was written after the agent's record was frozen, apart from it."""

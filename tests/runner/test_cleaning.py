@@ -17,7 +17,9 @@ import pytest
 from runner.cleaning import Left, clean, left_behind
 from runner.environments import cgroups, sandbox
 from runner.environments.base import Needs
+from runner.running import run
 from runner.worlds.places import Place, make_place
+from tests.runner.scenario.benches import DECLARATION, by_scenario, write_bench
 
 DEAD = 4194304
 UNUSABLE = sandbox.unusable()
@@ -35,6 +37,36 @@ def _of_the_dead(place: Place, run: Path | str = "") -> Place:
     place.owner.symlink_to(f"{DEAD} 1 {run}")
     (place.world / "file").write_bytes(b"x" * 100_000)
     return place
+
+
+BREAKS = """
+def breaks(path, cell):
+    from runner.environments.base import KeptSession
+    close = KeptSession.close
+
+    def half(session):
+        close(session)
+        raise OSError(16, "Device or resource busy", "/sys/fs/cgroup/left")
+
+    KeptSession.close = half
+"""
+
+
+def test_what_cannot_be_closed_is_recorded_with_the_trial_and_changes_no_verdict(tmp_path: Path) -> None:
+    asked = """
+        {mark}
+        def bench_one(workspace, agent, evaluation):
+            agent.request("go")
+            with evaluation():
+                observe("resolved", True)
+    """
+    modes = {mode: asked.format(mark=f'@pytest.mark.evaluation("{mode}")') for mode in ("none", "reuse")}
+    folder = write_bench(tmp_path / "bench", modes, declare="suite='', setup=breaks", schema=DECLARATION + BREAKS)
+    for attempt in by_scenario(run(folder)).values():
+        assert (attempt.state, attempt.outcome) == ("scored", "solved"), attempt.reason
+        (told,) = [issue for issue in attempt.issues if issue.code == "cleanup"]
+        assert "An environment could not be closed whole" in told.sentence
+        assert "/sys/fs/cgroup/left" in told.sentence
 
 
 def test_worlds_of_the_dead_go_and_those_of_the_living_stay(worlds: Path, tmp_path: Path) -> None:
