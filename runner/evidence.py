@@ -18,7 +18,7 @@ from .processes import output_of
 from .records import Attempt, Request, RunResult
 from .replay import read
 from .transcript import Step, read_steps
-from .worlds.applying import why_lost
+from .worlds.applying import REMADE, remake, why_lost
 from .worlds.changes import ChangeSet, Side
 from .worlds.patch import git_patch
 from .worlds.tree import Entry, Tree
@@ -175,6 +175,8 @@ def _written(folder: Path, entries: Iterable[Entry], blobs: BlobStore) -> list[s
             path.mkdir(exist_ok=True)
         elif entry.type == "link" and entry.target is not None:
             path.symlink_to(entry.target)
+        elif entry.type in REMADE:
+            remake(path, entry.type)
         elif entry.type == "file" and entry.sha256 and entry.stored and blobs.has(entry.sha256):
             shutil.copyfile(blobs.path(entry.sha256), path)
             path.chmod(0o755 if entry.mode == "100755" else 0o644)

@@ -4,6 +4,7 @@ from argparse import Namespace
 from typing import Any
 
 from runner import replay
+from runner.cancelling import standing
 from runner.records import RunResult, Trial
 from runner.selection import name_of
 
@@ -20,8 +21,10 @@ def command(options: Namespace) -> int:
     from runner.statistics.summary import summary
 
     policy_named(options.policy)
-    result = replay.read(find_run(options.run, options.bench))
+    folder = find_run(options.run, options.bench)
+    result = replay.read(folder)
     made = summary(result, options.policy)
+    made["state"] = standing(folder, made["state"])
     if options.markdown or options.junit:
         _write(options, result, made)
         if not options.json or "-" in (str(options.markdown), str(options.junit)):
@@ -62,7 +65,9 @@ def _trial_row(result: RunResult, trial: Trial) -> dict[str, Any]:
         "cell": cell,
         "trial": number,
         "state": trial.state,
-        "outcome": (final.outcome or final.fault) if final else None,
+        "outcome": final.outcome if final else None,
+        "fault": final.fault if final else None,
+        "phase": final.phase if final else None,
         "seconds": final.seconds if final else None,
         "cost": trial.usage.cost,
         "kept": bool(final and final.kept),
@@ -79,7 +84,7 @@ def _show_trials(rows: list[dict[str, Any]]) -> None:
     for name in ("#", "scenario", "cell", "trial", "ended", "time", "reason"):
         table.add_column(name, overflow="fold", justify="right" if name in ("#", "time") else "left")
     for row in rows:
-        ended = " ".join(filter(None, (row["state"], row["outcome"])))
+        ended = " ".join(filter(None, (row["state"], row["outcome"] or row["fault"])))
         spent = "" if row["seconds"] is None else seconds(row["seconds"])
         shown = (row["index"], row["scenario"], row["cell"], row["trial"], ended, spent, row["reason"])
         table.add_row(*map(text, shown))
@@ -93,6 +98,8 @@ def show(made: dict[str, Any]) -> None:
     if made["regraded"]:
         out.print(text(f"regraded from {made['parent']}: no agent ran, costs and times are there"))
     out.print(text(f"{plural(made['planned'], 'trial')}: {counted(made['counts'])}"))
+    if made["state"] == "interrupted":
+        out.print(text(f"It can go on: benchsite run --resume {made['run']}"))
     out.print()
     out.print(_table(made))
     out.print()

@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from errno import ELOOP
 from posixpath import basename, normpath
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,8 @@ def descend(lies: Lies) -> int:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise TooMuch(f"{'/'.join(lies.steps)} is a link, or cannot be opened ({error.strerror})") from error
+            why = "is a link, and none is followed" if error.errno == ELOOP else f"cannot be opened ({error.strerror})"
+            raise TooMuch(f"{'/'.join(lies.steps)} {why}") from error
         finally:
             os.close(descriptor)
         descriptor = opened

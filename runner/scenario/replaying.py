@@ -78,9 +78,8 @@ class RecordedAgent(AgentHandle):
             )
         sources, lost = sources_of(delta, self._find)
         if lost:
-            raise self._trial.fail(
-                CODE, f"The end state cannot be rebuilt, and its workspace was not kept: {_listed(lost)}"
-            )
+            kept = "not even from the workspace that was kept" if self._work.kept else "and its workspace was not kept"
+            raise self._trial.fail(CODE, f"The end state cannot be rebuilt, {kept}: {_listed(lost)}")
         apply(self._stage.place.world, delta, sources)
         self._bring_back(row)
         assert row.changes is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from runner.paths import join_within
 from .changes import Change, ChangeSet, Side
 from .places import remove_tree
 
+REMADE = {"fifo": stat.S_IFIFO, "socket": stat.S_IFSOCK}
+"""Places where processes met: what is left of them without those is their name and kind."""
 Find = Callable[[Change], Path | None]
 """Gives a file on this machine that holds the bytes a path had after the change."""
 
@@ -45,7 +48,7 @@ def sources_of(changes: ChangeSet, find: Find) -> tuple[dict[str, Path], list[st
     found: dict[str, Path] = {}
     lost = []
     for change in changes.changes:
-        if change.after is None or change.after.type == "link":
+        if change.after is None or change.after.type in ("link", *REMADE):
             continue
         source = find(change)
         if source is None:
@@ -75,6 +78,8 @@ def apply(world: Path, changes: ChangeSet, sources: Mapping[str, Path]) -> None:
         if change.after is not None and change.path in sources:
             _write(_place(world, change.path), change.after, sources[change.path])
     for change in changes.changes:
+        if change.after is not None and change.after.type in REMADE:
+            remake(_place(world, change.path), change.after.type)
         if change.after is not None and change.after.target is not None:
             place = _place(world, change.path)
             _clear(place, keep_folder=False)
@@ -91,6 +96,11 @@ def _write(place: Path, side: Side, source: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, place)
     place.chmod(0o755 if side.mode == "100755" else 0o644)
+
+
+def remake(place: Path, type: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.mknod(place, REMADE[type] | 0o644)
 
 
 def _clear(place: Path, *, keep_folder: bool) -> None:

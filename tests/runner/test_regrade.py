@@ -24,7 +24,8 @@ from tests.runner.scenario.benches import write_bench
 TOOL = """#!/bin/sh
 prompt=$(cat)
 case "$prompt" in
-  first) printf 'one\\n' > a.txt; printf 'x\\n' > gone.txt; rm -r old; mkdir -p deep/empty; ln -s a.txt link;;
+  first) printf 'one\\n' > a.txt; printf 'x\\n' > gone.txt; rm -r old;
+     mkdir -p deep/empty; ln -s a.txt link; mkfifo old;;
   second) printf 'two\\n' > a.txt; rm gone.txt link; mkdir link; printf '#!\\n' > link/tool; chmod 755 link/tool;;
   large) head -c 5000 /dev/zero > big.bin;;
 esac
@@ -114,8 +115,8 @@ def test_a_changed_check_is_answered_by_what_the_agent_did_then(graded: Graded) 
     assert (was.state, was.outcome) == (now.state, now.outcome) == ("scored", "solved"), now.reason
     values = [{key: one.value for key, one in attempt.observations.items()} for attempt in (was, now)]
     assert "first|heard second|1|a.txt,deep" not in str(values[0]["note"])
-    assert "heard first|heard second|1|a.txt,gone.txt,link,old/one.txt,old/two.txt|" in str(values[0]["note"])
-    assert "'deep/empty', 'link', 'link/tool', 'ours.txt'" in str(values[0]["note"])
+    assert "heard first|heard second|1|a.txt,gone.txt,link,old,old/one.txt,old/two.txt|" in str(values[0]["note"])
+    assert "'deep/empty', 'link', 'link/tool', 'old', 'ours.txt'" in str(values[0]["note"])
     count = values[0].pop("count")
     assert isinstance(count, int)
     assert values[1].pop("count") == 100 + count, "the check is the changed one"
