@@ -19,6 +19,8 @@ from .trial import usage_rows
 
 FOLD_LINES = 16
 FOLD_CHARS = 1_600
+LONG_LINES, LONG_CHARS = 200, 16_000
+"""What is said is folded only where it fills many screens: some agents say all they printed."""
 COMMANDS = frozenset({"command", "cmd", "script"})
 SHOW_CHARS = 64_000
 """A step's text beyond this is in the raw download only; the page says so."""
@@ -84,14 +86,15 @@ def show(step: Step, request: int, pattern: Pattern = None) -> Shown:
     text = step.text[:SHOW_CHARS]
     terminal = ansi.read(text)
     lines = terminal.text.count("\n") + 1
-    long = lines > FOLD_LINES or len(terminal.text) > FOLD_CHARS
+    output = step.kind == "observation" and (lines > FOLD_LINES or len(terminal.text) > FOLD_CHARS)
+    long = output or lines > LONG_LINES or len(terminal.text) > LONG_CHARS
     used = " · ".join(f"{value} {label}" for label, value in usage_rows(step.usage))
     return Shown(
         step=step,
         request=request,
         text=tuple(marked(terminal.stretches, pattern)),
         arguments=_arguments(step, pattern),
-        folded=words.count(lines, "line") if long and step.kind == "observation" else "",
+        folded=words.count(lines, "line") if long else "",
         peek=next((line.strip() for line in terminal.text.splitlines() if line.strip()), "")[:120],
         cut=len(step.text) if len(step.text) > SHOW_CHARS else 0,
         dropped=terminal.dropped,

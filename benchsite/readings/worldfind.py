@@ -30,10 +30,14 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Search:
-    """What is asked: a part of a path or a pattern with * and ?, or words in the content, whatever their case."""
+    """What is asked: a part of a path or a pattern with * and ?, or words in the content, whatever their case.
+
+    `after` files were searched already: a search in content that stopped goes on there.
+    """
 
     words: str
     where: Where = "names"
+    after: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class Found:
-    """`said`: what was searched and what was not, in sentences."""
+    """`said`: what was searched and what was not, in sentences. `next`: where to go on; 0 where nothing is left."""
 
     hits: tuple[Hit, ...]
     total: int
     said: tuple[str, ...]
+    next: int = 0
 
 
 def search(world: World, shelf: Shelf, asked: Search) -> Found:
@@ -83,13 +88,15 @@ def _names(entries: list[Entry], asked: Search) -> Found:
 
 def _content(entries: list[Entry], shelf: Shelf, asked: Search) -> Found:
     pattern = re.compile(re.escape(asked.words[:LONGEST]), re.IGNORECASE)
-    files = [entry for entry in entries if entry.type == "file" and entry.sha256 and entry.stored and entry.size]
+    every = [entry for entry in entries if entry.type == "file" and entry.sha256 and entry.stored and entry.size]
+    # what lies near the top first: a folder of ten thousand generated files must not use up the search
+    files = sorted(every, key=lambda entry: entry.path.count("/"))[asked.after :]
     shelf.expect(entry.sha256 for entry in files[:FILES])
     passed = {"large": 0, "binary": 0, "withheld": 0}
     hits: list[Hit] = []
     read = searched = 0
     for entry in files[:FILES]:
-        if read > BYTES or len(hits) > HITS:
+        if read > BYTES or len(hits) >= HITS:
             break
         data = None if entry.size > FILE_BYTES else shelf.head(entry.sha256, FILE_BYTES)
         if data is None:
@@ -102,8 +109,10 @@ def _content(entries: list[Entry], shelf: Shelf, asked: Search) -> Found:
             continue
         hit = _in_text(entry, source.text(source.data), pattern)
         hits += [hit] if hit else []
-    whole = searched + sum(passed.values()) - passed["binary"] == len(files)
-    return Found(tuple(hits[:HITS]), len(hits), tuple(_said(searched, read, passed, whole=whole)))
+    done = searched + sum(passed.values()) - passed["binary"]
+    left = len(files) - done
+    said = tuple(_said(searched, read, passed, left))
+    return Found(tuple(hits[:HITS]), len(hits), said, asked.after + done if left else 0)
 
 
 def _in_text(entry: Entry, text: str, pattern: re.Pattern[str]) -> Hit | None:
@@ -121,10 +130,11 @@ def _line(number: int, line: str, match: re.Match[str]) -> HitLine:
     return HitLine(number, tuple(split(before)), tuple(split(match.group())), tuple(split(after)))
 
 
-def _said(searched: int, read: int, passed: dict[str, int], *, whole: bool) -> Iterator[str]:
+def _said(searched: int, read: int, passed: dict[str, int], left: int) -> Iterator[str]:
     yield f"Searched {words.count(searched, 'file')}, {words.size(read)}."
-    if not whole:
-        yield f"The search stopped there: it reads at most {FILES:,} files, {words.size(BYTES)}, or {HITS} hits."
+    if left:
+        bounds = f"it reads at most {FILES:,} files, {words.size(BYTES)}, or {HITS} hits at a time"
+        yield f"The search stopped there: {bounds}; {words.count(left, 'file')} left."
     for key, said in (("large", f"over {words.size(FILE_BYTES)}"), ("binary", "binary"), ("withheld", "withheld here")):
         if passed[key]:
             yield f"{words.count(passed[key], 'file')} {said}, not searched."

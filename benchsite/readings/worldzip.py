@@ -62,7 +62,7 @@ def pack(user: Any, ulid: str, index: int, address: str, at: At) -> Pack | None:
     if world.refused or (path and (path not in world.entries or world.entries[path].type != "dir")):
         return None
     inside = [entry for entry in world.entries.values() if not path or entry.path.startswith(path + "/")]
-    size = sum(entry.size or 0 for entry in inside if entry.type == "file")
+    size = sum(entry.size or 0 for entry in inside if entry.type == "file" and entry.stored)
     if len(inside) > FILES or size > BYTES:
         raise ZipRefused(
             f"The folder has {len(inside):,} entries and {words.size(size)}; at most {FILES:,} and {words.size(BYTES)} "

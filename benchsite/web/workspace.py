@@ -17,7 +17,7 @@ from benchsite.readings.worldzip import ZipRefused, pack
 
 from . import asked, diffparts
 from .access import found
-from .evidence import raw, sent, tab
+from .evidence import raw, sent, tab, whole_number
 
 
 @require_safe
@@ -33,6 +33,9 @@ def trial_workspace(request: HttpRequest, ulid: str, index: int) -> HttpResponse
         "end": f"?{urlencode({'f': page.address})}" if page.address else "?",
         "start": f"?at=start&f={page.address}" if page.address else "?at=start",
     }
+    if search and page.found and page.found.next:
+        asked_again = {"find": search.words, "in": search.where, "after": page.found.next}
+        urls["next"] = f"?{keep}{urlencode(asked_again)}"
     return tab(request, "workspace", page, code=diffparts.code(page.preview), keep=keep, urls=urls)
 
 
@@ -58,4 +61,4 @@ def _at(request: HttpRequest) -> At:
 def _search(request: HttpRequest) -> Search | None:
     words = request.GET.get("find", "").strip()[:LONGEST]
     where = cast(Where, asked.choice(request.GET, "in", ("names", "content"), "names"))
-    return Search(words, where) if words else None
+    return Search(words, where, whole_number(request, "after") or 0) if words else None

@@ -117,7 +117,11 @@ def test_a_search_says_where_it_stopped_and_shows_nothing_that_is_held(client, r
     assert "Nothing was found." in said
     assert "1 file withheld here, not searched." in said
     monkeypatch.setattr(worldfind, "FILES", 2)
-    assert "The search stopped there" in text(client.get(page(run, "?find=needle&in=content")))
+    stopped = soup(client.get(page(run, "?find=needle&in=content")))
+    assert "The search stopped there" in stopped.get_text()
+    on = next(a["href"] for a in stopped.select(".ws-found a") if a.get_text() == "Search on")
+    assert on == "?find=needle&in=content&after=2"
+    assert "4 files left" not in text(client.get(page(run, on)))
     monkeypatch.setattr(worldfind, "HITS", 1)
     assert "Only the first 1 are listed." in text(client.get(page(run, "?find=src")))
 
