@@ -105,7 +105,7 @@ def wins_and_losses(table: Board, rows: Sequence[Row], losses: Sequence[Loss]) -
     leader = table.best
     if leader is None or len(table.places) < 2 or table.level:
         return ""
-    who = f"{leader.cell.title} {'leads' if table.rivals else 'wins'} overall"
+    who = f"{leader.cell.title} {'wins' if table.ranked and not table.rivals else 'leads'} overall"
     sure, maybe = ([loss.words for loss in losses if loss.sure is kind] for kind in (True, False))
     if sure:
         rest = f"; it is behind on {count(len(maybe), 'more scenario')}, which may be chance" if maybe else ""

@@ -225,8 +225,10 @@ def _thin(loaded: Loaded, table: Board | None) -> Iterator[Notice]:
         yield Notice("warn", text, anchor="#leaderboard", kind="Thin evidence", short=short)
     clusters = max((place.clusters for place in table.places), default=0)
     if clusters < FEWEST_CLUSTERS and any(place.n for place in table.places):
-        text = f"Too few scenarios ({len(loaded.scenarios)}) for an interval of the pooled figure or a rank."
-        short = f"{count(len(loaded.scenarios), 'scenario is', 'scenarios are')} too few for an interval"
+        one = len({slot.scenario for slot in loaded.slots}) == 1  # then the cases of it are what is pooled over
+        unit = "case" if one and clusters > 1 else "scenario"
+        text = f"Too few {unit}s ({clusters}) for an interval of the pooled figure or a rank."
+        short = f"{count(clusters, f'{unit} is', f'{unit}s are')} too few for an interval"
         yield Notice("info", text, anchor="#matrix", kind="Thin evidence", short=short)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,7 @@ from runner.replay import RunResult
 from runner.statistics.between import Between
 from runner.statistics.objective import target_of
 from runner.statistics.paired import Paired
+from runner.statistics.pairing import WHY
 from runner.statistics.rows import Row, known_sum, rows_of
 from runner.statistics.telling import amount, told
 
@@ -39,12 +41,21 @@ class Check:
 def gate(found: Between, base: RunResult, other: RunResult, rules: Rules) -> list[Check]:
     """Answer every rule that was given; RunnerError where there is nothing to compare or nothing to ask."""
     if found.made.difference is None:
-        raise RunnerError("The runs have no case in common that was counted in both, so nothing can be checked.")
+        said = "The runs have no case in common that was counted in both, so nothing can be checked."
+        raise RunnerError(f"{said} {_why(found)}")
     checks = [*_drops(found, rules), *_required(found, rules)]
     checks += [*_covered(found, other, rules), *_cost(found, base, other, rules)]
     if not checks:
         raise RunnerError("Say what to check: --max-drop, --require, --min-coverage or --max-cost-rise.")
     return checks
+
+
+def _why(found: Between) -> str:
+    """Name what parts the runs: the parts of the definition that changed, else what became of the cases."""
+    if changed := [one for one in found.warnings if one.startswith("The bench's")]:
+        return changed[0]
+    many = Counter(WHY[pair.why] for pair in found.pairs if pair.why)
+    return f"Of {len(found.pairs):,} cases: {', '.join(f'{n:,} {why}' for why, n in many.most_common())}."
 
 
 def _drops(found: Between, rules: Rules) -> Iterator[Check]:

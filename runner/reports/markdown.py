@@ -93,7 +93,7 @@ def _moved(found: Between) -> list[str]:
     rows = [_case(pair, change, rate) for pair, change in moved[:MOST]]
     if not rows and not any(pair.why for pair in found.pairs):
         return []
-    lines = [f"<details><summary>{len(moved)} cases differ</summary>", ""]
+    lines = [f"<details><summary>{len(moved)} {'case differs' if len(moved) == 1 else 'cases differ'}</summary>", ""]
     lines += table(["case", "baseline", "now", "change"], rows, 1) if rows else []
     left = [f"{len(moved) - MOST} more differ"] if len(moved) > MOST else []
     reasons = {why: sum(pair.why == why for pair in found.pairs) for why in WHY}
