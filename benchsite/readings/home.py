@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Max, Q
+from django.db.models import Count, Max, Q
 
 from benchsite.benches.models import Bench, Measure
 from benchsite.curation.models import Tag
@@ -65,6 +65,21 @@ class Best:
     n: int
     planned: int
     partial: bool
+
+
+class Activity(NamedTuple):
+    """How many of a bench's runs the reader sees, the last that counts, and the last that counts and has ended."""
+
+    many: int
+    last: int | None
+    ended: int | None
+
+    @property
+    def latest(self) -> int:
+        return self.ended or self.last or 0
+
+
+NOTHING = Activity(0, None, None)
 
 
 @dataclass(frozen=True)
@@ -150,27 +165,32 @@ def run_lines(runs: Iterable[Run]) -> tuple[RunLine, ...]:
 
 def bench_lines(benches: Any, runs: Any, start: int, limit: int) -> tuple[BenchLine, ...]:
     """Benches with the latest run that counts and has ended, the most recently active first."""
-    counted = Q(runs__in=runs.counted().values("pk"))
-    seen = Q(runs__in=runs.values("pk"))
-    ordered = benches.annotate(
-        many=Count("runs", filter=seen, distinct=True),
-        last=Max("runs__id", filter=counted),
-        ended=Max("runs__id", filter=counted & ~Q(runs__state=Run.State.RUNNING)),
-    ).order_by(F("last").desc(nulls_last=True), "owner", "name")
-    rows = list(ordered[start : start + limit])
-    for row in rows:
-        row.latest = row.ended or row.last
-    latest = Run.objects.select_related("version").in_bulk([row.latest for row in rows if row.latest])
+    counted = Q(verdict=Run.Verdict.ACCEPTED)
+    activity = (
+        runs.order_by()
+        .values("bench")
+        .annotate(
+            many=Count("pk"),
+            last=Max("pk", filter=counted),
+            ended=Max("pk", filter=counted & ~Q(state=Run.State.RUNNING)),
+        )
+    )
+    of = {row["bench"]: Activity(row["many"], row["last"], row["ended"]) for row in activity}
+    keys = list(benches.order_by("owner", "name").values_list("pk", flat=True))
+    keys.sort(key=lambda key: -(of.get(key, NOTHING).last or 0))
+    found = benches.in_bulk(keys[start : start + limit])
+    rows = [(found[key], of.get(key, NOTHING)) for key in keys[start : start + limit]]
+    latest = Run.objects.select_related("version").in_bulk([did.latest for _, did in rows if did.latest])
     leaders = best_of(list(latest.values()))
     return tuple(
         BenchLine(
-            bench=row,
-            runs=row.many,
-            latest=latest.get(row.latest),
-            coverage=coverage(latest[row.latest].counts) if row.latest in latest else None,
-            best=leaders.get(row.latest),
+            bench=bench,
+            runs=did.many,
+            latest=latest.get(did.latest),
+            coverage=coverage(latest[did.latest].counts) if did.latest in latest else None,
+            best=leaders.get(did.latest),
         )
-        for row in rows
+        for bench, did in rows
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, OuterRef, Subquery, Value, When
+from django.db.models import Count, OuterRef, Subquery
 
 from benchsite.artifacts.models import Artifact
 from benchsite.diffs.files import Changed
@@ -121,10 +121,10 @@ def find(user: Any, ulid: str, index: int) -> Head | None:
 
 def _next_unsolved(trial: Trial) -> int | None:
     """Find the next trial in the run that has something to look into; after the last comes the first again."""
-    unsolved = Trial.objects.filter(run=trial.run, state="scored", outcome="unsolved").exclude(index=trial.index)
-    before = Case(When(index__gt=trial.index, then=Value(0)), default=Value(1))
-    found: int | None = unsolved.order_by(before, "index").values_list("index", flat=True).first()
-    return found
+    unsolved = trial.run.trials.with_outcome("unsolved").exclude(index=trial.index)
+    places = unsolved.order_by("index").values_list("index", flat=True)
+    found: int | None = places.filter(index__gt=trial.index).first()
+    return places.first() if found is None else found
 
 
 def totals(changes: tuple[Changed, ...]) -> dict[str, int]:
