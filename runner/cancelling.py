@@ -100,6 +100,11 @@ def is_driven(run_dir: Path) -> bool:
     return False
 
 
+def standing(run_dir: Path, state: str) -> str:
+    """The state of a run as one would say it: where no process is at work on it any more, it was interrupted."""
+    return "interrupted" if state == "running" and not is_driven(run_dir) else state
+
+
 def _answer(folder: Path, index: int | None, place: int, until: float) -> str:
     """Read on in the journal until it says how the trial, or the run, ended."""
     with (folder / EVENTS).open("rb") as file:

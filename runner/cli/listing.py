@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from runner import replay
+from runner.cancelling import standing
 from runner.errors import RunnerError
 
 from .places import check_bench, runs_of
@@ -37,7 +38,7 @@ def _row(path: Path) -> dict[str, Any]:
         "version": result.manifest.version,
         "created_at": result.manifest.created_at,
         "tags": list(result.manifest.tags),
-        "state": result.state,
+        "state": standing(path, result.state),
         "regraded": result.manifest.regraded,
         "parent": result.manifest.parent,
         "planned": len(result.trials),

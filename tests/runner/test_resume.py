@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.cancelling import standing
 from runner.errors import BenchError, JournalError
 from runner.journal import EVENTS, Journal, read_events
 from runner.manifest import Manifest
@@ -71,9 +72,11 @@ def test_kill_9_of_the_runner_loses_only_running_trials(tmp_path: Path) -> None:
     for wanted in (3, 9, 15):
         process = subprocess.Popen([sys.executable, "-c", script])
         _until(partial(_enough, run_dir, wanted, process))
+        assert standing(run_dir, "running") == "running"
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         _until(lambda: not _alive_below(run_dir))
+        assert standing(run_dir, "running") == "interrupted"
         scored = {t.planned.index: len(t.attempts) for t in read(run_dir).trials if t.state == "scored"}
         assert kept.items() <= scored.items(), "what was scored stays as it was"
         assert len(scored) >= wanted
