@@ -30,6 +30,11 @@ QUIET = (
 )  # fmt: skip
 _ERROR = re.compile(r"^litellm\.\w+: .*$", re.MULTILINE)
 _ANSWERED = re.compile(r"^Tokens: .* sent, .* received\.", re.MULTILINE)
+_BANNER = re.compile(
+    r"\A.*?^Repo-map: [^\n]*\n(Added [^\n]* to the chat\.\n|Restored [^\n]*\n)*\s*", re.MULTILINE | re.DOTALL
+)
+"""What it says of itself before the answer."""
+_FULL = re.compile(r"^Model \S+ has hit a token limit!\nToken counts below are approximate\.$", re.MULTILINE)
 
 
 def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
@@ -66,15 +71,16 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     """It tells its answer and its errors in one text. An error counts only where no answer came at all: a model's own
     words may look like one. What it spent it tells rounded, so it is unknown here."""
-    text = reply_of(stdout)
-    if not text.strip():
+    output = reply_of(stdout)
+    if not output.strip():
         fault = never_started("aider", done, stdout, stderr) or silent("aider", stderr, done)
         return Reading("", Usage(), [asked(ask)], fault, how_it_ended(done))
-    errors = [] if _ANSWERED.search(text) else _ERROR.findall(text)
+    errors = [] if _ANSWERED.search(output) else _ERROR.findall(output)
     fault, flag = judged("aider", errors[-1] if errors else "")
+    flag = flag or ("context_limit" if _FULL.search(output) else None)
     flags = tuple(dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ()))))
-    steps = [asked(ask), Step("assistant", "message", text)]
-    return Reading(text, Usage(), steps, fault, flags, "chat")
+    text = _BANNER.sub("", output, count=1)
+    return Reading(text, Usage(), [asked(ask), Step("assistant", "message", text)], fault, flags, "chat")
 
 
 def pin(spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]:

@@ -12,11 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
-from runner.records import Usage
 
 from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
 from .claude_events import Told, steps_of, told, total_of, usage_of
-from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, nested, root_url, sentence, silent
+from .clis import (
+    NO_KEY,
+    cli,
+    cli_pin,
+    environment,
+    events,
+    meaning,
+    nested,
+    root_url,
+    sentence,
+    silent,
+    thread,
+    thread_of,
+)  # fmt: skip
 from .programs import ask_version, find_program
 
 KIND = "claude-code"
@@ -50,7 +62,7 @@ def invoke(ask: Ask) -> Invocation:
         *(("--max-budget-usd", f"{ask.budget:.4f}") if ask.budget is not None else ()),
         *(("--settings", json.dumps(nested(ask.axes))) if nested(ask.axes) else ()),
         *cli(ask.spec).options,
-        *(("--resume", _thread(ask.session)[0]) if ask.session else ()),
+        *(("--resume", thread(ask.session)[0]) if ask.session else ()),
     ]
     return Invocation(argv, _environment(ask), ask.prompt_file)
 
@@ -77,18 +89,12 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     fault, flag = _judge(heard, done)
     flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))
     elsewhere = endpoint(ask.spec, ask.axes) != DEFAULT_ENDPOINT
-    usage = usage_of(heard, elsewhere, _thread(ask.session)[1])
+    usage = usage_of(heard, elsewhere, thread(ask.session)[1])
     return Reading(heard.text, usage, [asked(ask), *steps_of(heard)], fault, tuple(flags), _session(heard))
 
 
-def _thread(session: str | None) -> tuple[str, Usage | None]:
-    """A session of ours is Claude's own name for it, and what it had spent so far."""
-    name, _, spent = (session or "").partition(" ")
-    return name, Usage.from_json(json.loads(spent)) if spent else None
-
-
 def _session(heard: Told) -> str | None:
-    return f"{heard.session} {json.dumps(total_of(heard).to_json())}" if heard.session else None
+    return thread_of(heard.session, total_of(heard)) if heard.session else None
 
 
 def _judge(heard: Told, done: Ended) -> tuple[tuple[str, str] | None, str | None]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from runner.replay import Usage
 from runner.transcript import Step
 
-from .clis import number, plus
+from .clis import number, plus, since
 
 SYNTHETIC = "<synthetic>"
 """The model name under which the harness itself speaks, for instance to report an error."""
@@ -77,13 +77,7 @@ def usage_of(heard: Told, estimated: bool = False, before: Usage | None = None) 
     own_in, own_out, _ = _by_message([_mapping((heard.result or {}).get("usage"))], heard)
     if before is None or not (heard.result and _holds(total, before, own_in, own_out)):
         return total
-    return replace(
-        total,
-        tokens_in=(total.tokens_in or 0) - (before.tokens_in or 0),
-        tokens_out=(total.tokens_out or 0) - (before.tokens_out or 0),
-        tokens_cached=(total.tokens_cached or 0) - (before.tokens_cached or 0),
-        cost=None if total.cost is None else round(total.cost - (before.cost or 0.0), 9),
-    )
+    return since(total, before)
 
 
 def _holds(total: Usage, before: Usage, own_in: int | None, own_out: int | None) -> bool:

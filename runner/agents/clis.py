@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from runner.definition import AgentSpec, Cli
+from runner.records import Usage
 from runner.transcript import json_lines, shorten
 
 from .base import Ask, Ended, Probe, base_pin, host_of, last_line, tail, variables
@@ -22,7 +26,8 @@ NO_KEY = "none"
 
 # What an error event of the harness itself means; the first that matches counts. Never applied to tool output.
 _MEANINGS: tuple[tuple[str, str], ...] = (
-    ("context_limit", r"prompt is too long|context window|context_length|context length|ran out of room"),
+    ("context_limit", r"prompt is too long|context window|context.?(length|limit)|ran out of room"),
+    ("context_limit", r"input token count.{0,40}exceeds|too many input tokens"),
     ("output_limit", r"output token maximum|max_output_tokens|output limit"),
     ("refusal", r"content_filter|usage policy|policy violation|safety"),
     ("provider_auth", r"\b401\b|\b403\b|unauthori[sz]ed|forbidden|authentication|not logged in"),
@@ -30,6 +35,7 @@ _MEANINGS: tuple[tuple[str, str], ...] = (
     ("provider_model", r"model_not_found|unknown model|models?\b.{0,80}(does not exist|not found|may not exist)"),
     ("provider", r"\b429\b|\b5\d\d\b|rate.?limit|quota|overloaded|high demand|server.?error|billing|credit balance"),
     ("provider", r"disconnected|connect|network|timed? ?out|timeout|ECONN|ENOTFOUND|socket|error sending|\b4\d\d\b"),
+    ("provider", r"fetch failed|stream (decode )?error|decoding response|incomplete (read|json)|premature"),
 )  # fmt: skip
 
 
@@ -49,9 +55,9 @@ def environment(ask: Ask, needed: Sequence[str], fixed: Mapping[str, str]) -> di
     return {**taken, **fixed, **variables(ask)}
 
 
-def nested(axes: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn `config.a.b` axes into {"a": {"b": value}}."""
-    tree: dict[str, Any] = {}
+def nested(axes: Mapping[str, Any], onto: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Turn `config.a.b` axes into {"a": {"b": value}}, laid over settings that stand already."""
+    tree: dict[str, Any] = deepcopy(dict(onto or {}))
     for name, value in sorted(axes.items()):
         if name.startswith("config."):
             *parents, last = name.split(".")[1:]
@@ -120,3 +126,30 @@ def plus(*values: Any) -> int | None:
     """Add what is known; None when nothing is."""
     known = [found for value in values if (found := number(value)) is not None]
     return sum(known) if known else None
+
+
+def thread(session: str | None) -> tuple[str, Usage | None]:
+    """A session of ours, of a program that tells a session's total, is its own name for it and what it had spent."""
+    name, _, spent = (session or "").partition(" ")
+    return name, Usage.from_json(json.loads(spent)) if spent else None
+
+
+def thread_of(name: str, spent: Usage) -> str:
+    return f"{name} {json.dumps(spent.to_json())}"
+
+
+def since(total: Usage, before: Usage | None) -> Usage:
+    """What this request spent of its session's total, which would count earlier requests twice."""
+    if before is None:
+        return total
+    return replace(
+        total,
+        tokens_in=_less(total.tokens_in, before.tokens_in),
+        tokens_out=_less(total.tokens_out, before.tokens_out),
+        tokens_cached=_less(total.tokens_cached, before.tokens_cached),
+        cost=None if total.cost is None else max(0.0, round(total.cost - (before.cost or 0.0), 9)),
+    )
+
+
+def _less(total: int | None, before: int | None) -> int | None:
+    return None if total is None else max(0, total - (before or 0))

@@ -23,7 +23,12 @@ KIND = "gemini-cli"
 INSTALL = "npm install -g @google/gemini-cli"
 DEFAULT_ENDPOINT = "https://generativelanguage.googleapis.com"
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-FIXED = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}  # in a folder it does not trust it ignores --yolo
+FIXED = {
+    "GEMINI_CLI_TRUST_WORKSPACE": "true",  # in a folder it does not trust it ignores --yolo
+    "GEMINI_CLI_NO_RELAUNCH": "true",  # it would start itself a second time, for more memory
+}
+MAX_ATTEMPTS = 2
+"""Of a request to the model. Its own ten, with growing waits, would outlast any timeout, which is no agent's fault."""
 
 
 def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
@@ -47,11 +52,11 @@ def invoke(ask: Ask) -> Invocation:
 
 def _settings(ask: Ask) -> dict[str, Any]:
     settings: dict[str, Any] = {
-        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False, "maxAttempts": MAX_ATTEMPTS},
         "privacy": {"usageStatisticsEnabled": False},
         "security": {"auth": {"selectedType": "gemini-api-key"}},
     }
-    return {**settings, **nested(ask.axes)}
+    return nested(ask.axes, settings)
 
 
 def _environment(ask: Ask) -> dict[str, str]:

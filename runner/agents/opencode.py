@@ -64,7 +64,7 @@ def _config(ask: Ask) -> dict[str, Any]:
         }
         if ask.model:
             config["small_model"] = f"{PROVIDER}/{ask.model}"  # titles and summaries go there too
-    return {**config, **nested(ask.axes)}
+    return nested(ask.axes, config)
 
 
 def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:

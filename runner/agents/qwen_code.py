@@ -16,7 +16,7 @@ from runner.replay import Usage
 from .base import Ask, Ended, Invocation, Probe, Reading
 from .claude_events import Told, steps_of
 from .claude_events import told as claude_told
-from .clis import cli, cli_pin, events, nested, number, plus, v1_url
+from .clis import cli, cli_pin, events, nested, number, plus, since, thread, thread_of, v1_url
 from .programs import ask_version, find_program
 from .telling import OPENAI_KEYS, Heard, keyed, mapping, reading, rows
 
@@ -24,6 +24,11 @@ KIND = "qwen-code"
 INSTALL = "npm install -g @qwen-code/qwen-code"
 DEFAULT_ENDPOINT = "https://api.openai.com"
 KEYS = OPENAI_KEYS
+SETTINGS = {
+    "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "model": {"generationConfig": {"maxRetries": 0}},  # its own seven tries of a request stay
+}
 _ERROR = "[API Error: "
 """How the harness tells an error in the place of an answer; such an answer has cost no token."""
 
@@ -39,12 +44,11 @@ def invoke(ask: Ask) -> Invocation:
         *("--yolo", "--output-format", "stream-json", "--auth-type", "openai", "--chat-recording"),
         *(("--model", ask.model) if ask.model else ()),
         *cli(ask.spec).options,
-        *(("--resume", ask.session) if ask.session else ()),
+        *(("--resume", thread(ask.session)[0]) if ask.session else ()),
     ]
     settings = ask.home / ".qwen" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    fixed = {"general": {"disableAutoUpdate": True}, "privacy": {"usageStatisticsEnabled": False}}
-    settings.write_text(json.dumps({**fixed, **nested(ask.axes)}), encoding="utf-8")
+    settings.write_text(json.dumps(nested(ask.axes, SETTINGS)), encoding="utf-8")
     base = {"OPENAI_BASE_URL": v1_url(cli(ask.spec).base_url)} if cli(ask.spec).base_url else {}
     return Invocation(argv, {**keyed(ask, (*KEYS, "OPENAI_BASE_URL"), {}), **base}, ask.prompt_file)
 
@@ -54,16 +58,19 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 
 
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
-    return reading(ask, ("qwen", "Qwen Code"), _heard(claude_told(events(stdout))), done, (stdout, stderr))
+    heard = _heard(claude_told(events(stdout)), thread(ask.session)[1])
+    return reading(ask, ("qwen", "Qwen Code"), heard, done, (stdout, stderr))
 
 
-def _heard(told: Told) -> Heard:
+def _heard(told: Told, before: Usage | None) -> Heard:
+    """Its last line tells a session's total; without one (a killed run) the messages tell this request's own."""
+    total = _usage(told) if told.any else Usage()
     return Heard(
         steps=list(steps_of(told)),
         text=told.text,
         error=_error(told),
-        session=told.session,
-        usage=_usage(told) if told.any else Usage(),
+        session=thread_of(told.session, total) if told.session else None,
+        usage=since(total, before) if told.result else total,
         any=told.any,
         whole=told.result is not None,
     )

@@ -1,4 +1,4 @@
-"""The server: one thread a request, three protocols, no state but the script's."""
+"""The server: one thread a request, four protocols, no state but the script's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from runner.errors import RunnerError
 
-from . import anthropic, chat, responses
+from . import anthropic, chat, gemini, responses
 from .functions import Functions
 from .script import BROKEN, CONTEXT, DROP, NEVER, SPENT, Call, Conversation, Reply, Script, Tool, Trouble
 from .shell_tools import shell_call
@@ -166,10 +166,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(400, {"error": {"message": "The body is no JSON object, or is too large."}})
             return
         self.server.model.requests.append({"path": path, "body": body})
+        google = gemini.PATH.search(self.path.split("?", 1)[0])
         if path == "/messages/count_tokens":
-            self._json(200, {"input_tokens": max(1, len(json.dumps(body)) // 4)})
+            self._json(200, {"input_tokens": _tokens(body)})
         elif path in WIRES:
             self._converse(WIRES[path], body)
+        elif google and google["method"] in gemini.METHODS:
+            self._converse(gemini, {**body, "model": google["model"], "stream": gemini.METHODS[google["method"]]})
+        elif google and google["method"] == "countTokens":
+            self._json(200, {"totalTokens": _tokens(body)})
         else:
             self._json(404, {"error": {"message": f"There is nothing at {self.path}."}})
 
@@ -188,8 +193,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _key_fits(self) -> bool:
         wanted = self.server.model.script.key
-        given = (self.headers.get("x-api-key"), (self.headers.get("authorization") or "").removeprefix("Bearer "))
-        return not wanted or wanted in given
+        bearer = (self.headers.get("authorization") or "").removeprefix("Bearer ")
+        return not wanted or wanted in (self.headers.get("x-api-key"), self.headers.get("x-goog-api-key"), bearer)
 
     def _fail(self, problem: Trouble, wire: Wire) -> None:
         if problem.status == 0:
@@ -250,6 +255,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data[: len(data) // 2] if broken else data)
         self.close_connection = self.close_connection or broken
+
+
+def _tokens(body: dict[str, Any]) -> int:
+    return max(1, len(json.dumps(body)) // 4)
 
 
 def _encoded(event: ServerEvent) -> bytes:

@@ -1,4 +1,4 @@
-"""Small things that the three protocols share."""
+"""Small things that the protocols share."""
 
 from __future__ import annotations
 
