@@ -276,8 +276,7 @@ def verdict(table: Board) -> Verdict:
     best = table.best
     if best is None:
         return Verdict("", "Nothing has been scored yet.")
-    measure, interval = table.measure, bounds(best.lo, best.hi, rate=table.measure.rate)
-    head = " ".join(filter(None, (measure.name, figure(best.macro, measure.type), interval)))
+    head = " ".join(filter(None, (table.measure.name, table.figure(best), table.bounds(best))))
     tried = count(best.n, "counted trial") + (f" of {best.planned:,} planned" if best.partial else "")
     if len(table.places) == 1:
         return Verdict(best.cell.title, f"is the only cell: {head} over", tried, "", best)
