@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
 from benchsite.artifacts.models import Artifact
 from benchsite.diffs.files import Changed
@@ -122,9 +123,10 @@ def find(user: Any, ulid: str, index: int) -> Head | None:
 def _next_unsolved(trial: Trial) -> int | None:
     """Find the next trial in the run that has something to look into; after the last comes the first again."""
     unsolved = trial.run.trials.with_outcome("unsolved").exclude(index=trial.index)
-    places = unsolved.order_by("index").values_list("index", flat=True)
-    found: int | None = places.filter(index__gt=trial.index).first()
-    return places.first() if found is None else found
+    first, after = unsolved.order_by("index"), unsolved.filter(index__gt=trial.index).order_by("index")
+    place = Coalesce(Subquery(after.values("index")[:1]), Subquery(first.values("index")[:1]))
+    found: int | None = Trial.objects.filter(pk=trial.pk).values_list(place, flat=True).get()
+    return found
 
 
 def totals(changes: tuple[Changed, ...]) -> dict[str, int]:
