@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,22 +53,44 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         init(tmp_path / "new")
 
 
-def test_a_type_checker_marks_a_typo_through_the_stub(tmp_path: Path) -> None:
-    init(tmp_path)
-    prepare(tmp_path, environment="local")
-    assert {row["key"] for row in json.loads((tmp_path / ".bench/schema.json").read_text())["measures"]} == {
-        "resolved", "collateral", "approach",
-    }  # fmt: skip
-    typo = """\
+TYPOS = """\
 from runner import bench, observe
 
 def bench_more(agent: object) -> None:
     observe("resovled", True)
+    observe("resolved", 3)
     observe("collateral", "3")
     bench.axis("modle")
+    observe("resolved", True)
 """
-    write_files(tmp_path, {"tests/bench_typo.py": typo})
+MARKED = ["4", "5", "6", "7"]
+
+
+def _with_typos(folder: Path) -> Path:
+    """A bench with a sound scenario, the generated one, and one that is not."""
+    init(folder)
+    prepare(folder, environment="local")
+    write_files(folder, {"tests/bench_typo.py": TYPOS})
+    return folder
+
+
+def test_a_type_checker_marks_a_typo_through_the_stub(tmp_path: Path) -> None:
+    _with_typos(tmp_path)
+    assert {row["key"] for row in json.loads((tmp_path / ".bench/schema.json").read_text())["measures"]} == {
+        "resolved", "collateral", "approach",
+    }  # fmt: skip
     argv = [sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", "cache", "--check-untyped-defs", "tests"]
     told = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True).stdout.splitlines()
     marked = [line.split(":")[:2] for line in told if ": error:" in line]
-    assert marked == [["tests/bench_typo.py", line] for line in ("4", "5", "6")], told
+    assert marked == [["tests/bench_typo.py", line] for line in MARKED], told
+
+
+def test_pyright_marks_the_same_lines_and_no_other(tmp_path: Path) -> None:
+    folder = Path(os.environ.get("BENCHSITE_CLIS") or "var/npm").resolve() / "node_modules" / ".bin"
+    program = shutil.which("pyright", path=f"{folder}:{os.environ['PATH']}")
+    if program is None:
+        pytest.skip("pyright is not installed; npm is needed: apt install npm, then make test installs it")
+    argv = [program, "--outputjson", "--pythonpath", sys.executable]
+    told = json.loads(subprocess.run(argv, cwd=_with_typos(tmp_path), capture_output=True, text=True).stdout)
+    marked = {(Path(row["file"]).name, row["range"]["start"]["line"] + 1) for row in told["generalDiagnostics"]}
+    assert marked == {("bench_typo.py", int(line)) for line in MARKED}, told
