@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from runner.processes import output_of
 from runner.worlds.places import Place
 
+from . import reserving
 from .base import SHARED, SYSTEM_PATH, Needs
 from .network import Way, hosts_file
 from .roots import Root
@@ -26,6 +27,7 @@ NOTHING_OF_OURS = (
 )  # fmt: skip
 """What a sandbox is made with to find out whether one can be made."""
 SIZES_SINCE = [0, 7]
+FILTER = "--seccomp"
 
 
 def search_path() -> str:
@@ -61,17 +63,19 @@ def by_slirp(needs: Needs) -> bool:
 
 
 @contextlib.contextmanager
-def files_of_etc(needs: Needs, found: Sequence[Way]) -> Iterator[dict[str, int]]:
-    """Files of /etc that differ from this machine's, as descriptors."""
+def given_files(needs: Needs, found: Sequence[Way]) -> Iterator[dict[str, int]]:
+    """What bubblewrap reads from descriptors: files of /etc that differ from this machine's, and a filter of calls."""
     texts = {}
     if needs.network == "none":
         texts = {"/etc/hosts": hosts_file(found), "/etc/resolv.conf": b""}
     elif by_slirp(needs):
         texts = {"/etc/resolv.conf": RESOLVER}
+    if needs.limits.disk is not None and (code := reserving.program()):
+        texts[FILTER] = code
     files = {}
     try:
         for path, text in texts.items():
-            files[path] = os.memfd_create("etc")
+            files[path] = os.memfd_create("given")
             os.write(files[path], text)
             os.lseek(files[path], 0, os.SEEK_SET)
         yield files
@@ -96,7 +100,7 @@ def command(root: Root, place: Place, needs: Needs, files: Mapping[str, int]) ->
         argv += ["--bind", str(outside), inside] if needs.limits.disk is None else sized
     argv += ["--bind", str(place.out), OUT, *root.arguments()]  # after /tmp: an interpreter may lie below it
     for path, descriptor in files.items():
-        argv += ["--ro-bind-data", str(descriptor), path]
+        argv += [FILTER, str(descriptor)] if path == FILTER else ["--ro-bind-data", str(descriptor), path]
     if needs.fixtures is not None:
         argv += ["--ro-bind", str(needs.fixtures), FIXTURES]
     return [*argv, "--remount-ro", "/", "--chdir", WORLD]

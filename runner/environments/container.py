@@ -20,7 +20,7 @@ from runner.errors import EnvironmentRefused
 from runner.processes import Done, Keeper
 from runner.worlds.places import Place
 
-from . import engines
+from . import engines, reserving
 from .base import HIDDEN, SYSTEM_PATH, KeptSession, Needs, base_env
 from .bubblewrap import FIXTURES, HOME, OUT, TMP, WORLD
 from .cgroups import Group, of_process
@@ -31,8 +31,9 @@ from .network import LOW, Proxy, Way, is_loopback, ways
 DOOR = "/run/benchsite"
 """Where process 1 finds the socket; the runner shuts it once process 1 has come through."""
 BOOT = (
-    "import _socket, sys; s = _socket.socket(1); s.connect(sys.argv[1]); p = sys.argv[2]; "
-    "sys.argv = ['keeper', str(s.detach())]; exec(compile(open(p, 'rb').read(), p, 'exec'))"
+    "import _socket, sys; s = _socket.socket(1); s.connect(sys.argv[1]); files = sys.argv[2:]; "
+    "sys.argv = ['keeper', str(s.detach())]\n"
+    "for p in files: exec(compile(open(p, 'rb').read(), p, 'exec'), {'__name__': '__main__'})"
 )
 STARTING = 120
 LABEL = "benchsite"
@@ -177,7 +178,7 @@ def _peer(connection: socket.socket) -> int:
 
 
 def _command(name: str, image: Image, place: Place, needs: Needs, found: Sequence[Way]) -> list[str]:
-    script = keeper.__file__
+    scripts = [keeper.__file__] if needs.limits.disk is None else [reserving.__file__, keeper.__file__]
     argv = [
         engines.engine(), "run", "--rm", "--name", name, "--label", f"{LABEL}={_owner()}",
         "--label", f"{LABEL}.place={place.root}", *image.options, "--hostname", "container", "--workdir", WORLD,
@@ -191,7 +192,7 @@ def _command(name: str, image: Image, place: Place, needs: Needs, found: Sequenc
         argv += _mount(needs.fixtures, FIXTURES, read_only=True)
     for path in _shown(needs):
         argv += _mount(path, str(path), read_only=True)
-    return [*argv, "--entrypoint", image.python, image.id, "-I", "-S", "-c", BOOT, f"{DOOR}/socket", script]
+    return [*argv, "--entrypoint", image.python, image.id, "-I", "-S", "-c", BOOT, f"{DOOR}/socket", *scripts]
 
 
 def _owner() -> str:

@@ -28,7 +28,7 @@ from .bubblewrap import (
     bwrap,
     by_slirp,
     command,
-    files_of_etc,
+    given_files,
     knows_sizes,
     own_network,
     search_path,
@@ -111,7 +111,7 @@ def _started(root: Root, place: Place, needs: Needs, found: Sequence[Way], group
     ours, theirs = socket.socketpair()
     errors = os.memfd_create("bwrap")
     try:
-        with theirs, files_of_etc(needs, found) as files:  # ours must be the only end here: its end tells of a death
+        with theirs, given_files(needs, found) as files:  # ours must be the only end here: its end tells of a death
             argv = [*command(root, place, needs, files), "--", *keeper_command(theirs.fileno())]
             argv = group.joining(argv) if group else argv
             kept = Keeper.started(ours, argv, theirs, stderr=errors, given=list(files.values()))

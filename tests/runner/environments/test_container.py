@@ -97,6 +97,7 @@ def test_limits_and_a_network_of_none_hold_in_a_container(open_container: Opener
         assert "in" not in said(session, f"bash -c 'exec 3<>/dev/tcp/localhost/{port + 1} && echo in' 2> /dev/null")
     assert "tap" not in said(session, "cat /proc/net/dev")
     assert "Read-only" in said(session, "touch /usr/x /etc/x")
+    assert "not supported" in said(session, "fallocate -l 1000000 big"), "nobody reserves what he does not write"
     assert "full" in said(session, "head -c 9000000 /dev/zero > big || echo full; rm big")
 
     def over(line: str) -> tuple[str, ...]:

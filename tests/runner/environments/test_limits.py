@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -69,6 +70,17 @@ def test_a_full_disk_is_the_trials_own(opener: Opener, place: Place) -> None:
     size = held_by(place.world)
     assert run(session, place, "rm f*; echo there")[1] == "there\n"
     assert held_by(place.world) < size, "what wrote it was ended, the background too"
+
+
+def test_where_disk_is_limited_no_space_is_had_without_writing_it(opener: Opener, place: Place) -> None:
+    session = opener("sandbox", Needs(limits=Resources(disk=8 * MB)))
+    assert "not supported" in run(session, place, "fallocate -l 1000000 reserved")[1]
+    assert held_by(place.world) < MB
+    code = "import ctypes; c = ctypes.CDLL(None, use_errno=True); print(c.syscall(425, 1, 0), ctypes.get_errno())"
+    assert run(session, place, f"{sys.executable} -I -S -c '{code}'")[1] == f"-1 {errno.ENOSYS}\n", "nor by io_uring"
+    code = 'import os; os.posix_fallocate(os.open("r", 66), 0, 100_000)'
+    assert run(session, place, f"{sys.executable} -I -S -c '{code}'")[0].ok, "programs that ask for it go on by writing"
+    assert held_by(place.world) >= 100_000
 
 
 def test_files_in_a_limited_home_are_seen_from_this_machine(opener: Opener, place: Place) -> None:
