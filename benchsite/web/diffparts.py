@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from benchsite.diffs.carried import Moved
 from benchsite.diffs.compare import Comparison
+from benchsite.diffs.facts import Fact
 from benchsite.diffs.files import Changed, anchor
 from benchsite.diffs.limits import CLICK_ROWS, FIRST_ROWS
 from benchsite.diffs.options import CHOICES, Options
@@ -71,6 +72,17 @@ class ShownFile:
     @property
     def head(self) -> SafeString:
         return filehtml.head(self.file)
+
+    @property
+    def facts(self) -> list[Fact]:
+        """What is said above the rows; of hidden characters the banner tells that leads to them."""
+        made = self.file.comparison
+        return [fact for fact in made.facts if fact.tone != "danger"] if made else []
+
+    @property
+    def danger(self) -> str:
+        made = self.file.comparison
+        return " ".join(fact.sentence for fact in made.facts if fact.tone == "danger") if made else ""
 
     @property
     def waiting(self) -> SafeString:

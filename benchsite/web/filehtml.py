@@ -68,7 +68,7 @@ def _head(file: FileDiff) -> Iterator[str]:
     change, made = file.change, file.comparison
     old = f'{_name(file.old_name)}<span class="muted"> → </span>' if change.old_path else ""
     yield f'{_letter(change)}<span class="file-path"><bdi>{old}{_name(file.name)}</bdi></span>'
-    if file.added is not None:
+    if file.added is not None and not (made and made.kind == "plain"):
         yield f'<span class="file-counts">{_plus(file.added)} {_minus(file.deleted or 0)}</span>'
     if made and made.folded:
         yield f'<span class="tag">{escape(made.folded)}</span>'

@@ -17,6 +17,35 @@ export function bindViewed(sheets) {
     apply(sheets, seen);
   });
   bindFilter(sheets);
+  bindPlace(sheets);
+}
+
+// the list marks the file that stands at the top of the window, and keeps it in sight
+function bindPlace(sheets) {
+  const list = sheets.querySelector(".diff-files");
+  if (!list) return;
+  const seen = new IntersectionObserver(
+    (entries) => {
+      const here = entries.findLast((entry) => entry.isIntersecting);
+      if (here) mark(list, here.target.querySelector(".file").id);
+    },
+    { rootMargin: "-60px 0px -90% 0px" },
+  );
+  const watch = () => {
+    for (const box of sheets.querySelectorAll(".file-box")) seen.observe(box);
+  };
+  watch();
+  sheets.addEventListener("diff:loaded", watch);
+}
+
+function mark(list, id) {
+  const link = list.querySelector(`a[href="#${id}"]`);
+  for (const old of list.querySelectorAll("a.on")) old.classList.toggle("on", old === link);
+  if (!link) return;
+  link.classList.add("on");
+  const { top, bottom } = list.getBoundingClientRect();
+  const place = link.getBoundingClientRect();
+  if (place.top < top || place.bottom > bottom) list.scrollTop += place.top - (top + bottom) / 2;
 }
 
 function apply(sheets, seen) {

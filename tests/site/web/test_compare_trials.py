@@ -324,6 +324,21 @@ def test_start_and_both_ends_stand_in_three_columns_along_the_starts_lines(clien
     assert len(folded) == len(rows)  # no stretch is long enough to be left out
 
 
+def test_a_file_that_a_side_moved_stands_in_its_column_where_it_went(client, tmp_path):
+    start = b"".join(b"line %d\n" % n for n in range(20))
+    edited = start.replace(b"line 9\n", b"nine\n")
+    stories = [Story(before={"a.txt": start}, after=after) for after in ({"x/a.txt": edited}, {"y/a.txt": start})]
+    pair = [of(take_in(tmp_path / str(n), story, seed=n)) for n, story in enumerate(stories, 1)]
+    made = soup(client.get(address(*pair, what="three")))
+    head = made.select_one(".three-head").get_text()
+    assert "moved to x/a.txt" in head
+    assert "moved to y/a.txt" in head
+    assert ["line 9", "nine", "line 9"] in three_rows(made)
+    assert three_rows(made)[0] == ["6 lines that neither changed"]
+    back = soup(client.get(address(pair[1], pair[0], what="three")))
+    assert ["line 9", "line 9", "nine"] in three_rows(back)
+
+
 def test_what_has_no_three_texts_is_said(client, tmp_path):
     before, left, right = ({"logo": b"\0\1" + end} for end in (b"", b"a", b"b"))
     a = take_in(tmp_path / "a", Story(before=before, after=left), seed=1)
