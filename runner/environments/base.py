@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,7 +110,8 @@ class Environment(Protocol):
 
 class KeptSession:
     """A session over a keeper; the paths inside are what differs between environments. `own`: the trial's own folders,
-    as the environment names them; files go in and out through these alone."""
+    as the environment names them; files go in and out through these alone. `python`: the interpreter inside, for what
+    is asked to run with the runner's own."""
 
     def __init__(
         self,
@@ -122,10 +124,11 @@ class KeptSession:
         home: Path,
         guard: Guard | None = None,
         closing: Sequence[Callable[[], None]] = (),
+        python: str = sys.executable,
     ) -> None:
         self._keeper, self.agent_path, self._base, self._inside = keeper, agent_path, base, inside
         self._own, self.home, self._guard, self._closing = own, home, guard or Guard(), closing
-        self._open = True
+        self._open, self._python = True, python
 
     def exec(
         self,
@@ -139,9 +142,10 @@ class KeptSession:
         timeout: float | None = None,
     ) -> Done:
         """Run a command with the base environment and `env`; paths of streams are the host's, `cwd` is inside."""
+        words = [self._python if word == sys.executable else word for word in argv]
         with opened(stdin, stdout, stderr) as (read, out, error):
             done = self._keeper.run(
-                argv, env={**self._base, **env}, cwd=cwd or self.agent_path, stdin=read, stdout=out, stderr=error,
+                words, env={**self._base, **env}, cwd=cwd or self.agent_path, stdin=read, stdout=out, stderr=error,
                 timeout=timeout, watch=self._guard.watch,
             )  # fmt: skip
         return self._guard.told(done)

@@ -17,7 +17,7 @@ import runner
 from runner import keeper
 from runner.definition import Isolation
 from runner.errors import EnvironmentRefused
-from runner.processes import Done, Keeper
+from runner.processes import Keeper
 from runner.worlds.places import Place
 
 from . import engines, reserving
@@ -100,26 +100,6 @@ def unusable() -> str:
     return ""
 
 
-class ContainerSession(KeptSession):
-    """What is asked to run with the runner's own interpreter runs with the image's."""
-
-    python = "python3"
-
-    def exec(
-        self,
-        argv: list[str],
-        *,
-        env: dict[str, str],
-        stdin: Path | None = None,
-        stdout: Path,
-        stderr: Path,
-        cwd: str | None = None,
-        timeout: float | None = None,
-    ) -> Done:
-        words = [self.python if word == sys.executable else word for word in argv]
-        return super().exec(words, env=env, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, timeout=timeout)
-
-
 def _session(
     kept: Keeper, image: Image, place: Place, needs: Needs, guard: Guard, closing: Sequence[Callable[[], None]]
 ) -> KeptSession:
@@ -130,9 +110,9 @@ def _session(
         pairs.append((needs.fixtures, FIXTURES))
     env = dict(image.env)
     base = {**env, **base_env(HOME, TMP, env.get("PATH", SYSTEM_PATH))}
-    session = ContainerSession(kept, WORLD, base, pairs, own, home=place.home, guard=guard, closing=closing)
-    session.python = image.python
-    return session
+    return KeptSession(
+        kept, WORLD, base, pairs, own, home=place.home, guard=guard, closing=closing, python=image.python
+    )
 
 
 def _started(
