@@ -11,9 +11,8 @@ from benchsite.runs.recount import SLOT, STANDING, TALLY, specs
 from runner.faults import COMPLETE
 from runner.schema import MeasureSpec
 from runner.statistics import POLICIES, CountingPolicy, policy_named
-from runner.statistics.counted import SlotFigures, TallyFigures
+from runner.statistics.counted import SlotFigures, TallyFigures, together
 from runner.statistics.rollup import note_of
-from runner.statistics.rows import known_sum
 from runner.statistics.solving import can_solve, case_of, plain, solving
 from runner.statistics.summary import three_figures
 
@@ -44,7 +43,9 @@ def result(run: Run, policy: str) -> dict[str, Any]:
         "cohort": run.cohort,
         "isolation": run.isolation,
         "state": run.state,
+        "regraded": bool(run.regrades),
         "parent": manifest.get("parent"),
+        "regrades": manifest.get("regrades"),
         "complete": all(state in COMPLETE for state in states),
         "policy": {"name": rule.name, "title": rule.title, "sentence": rule.sentence},
         "planned": sum(slot.planned for _, _, slot in slots.values()),
@@ -110,23 +111,12 @@ def _cell(
     standings: Standings,
     headline: MeasureSpec | None,
 ) -> dict[str, Any]:
-    mine = [slot for (of, _), (_, _, slot) in slots.items() if of == cell.id]
-    states, faults = Counter[str](), Counter[str]()
-    for slot in mine:
-        states.update(slot.states)
-        faults.update(slot.faults)
-    tokens = [slot.tokens for slot in mine if slot.tokens is not None]
     unit = _unit(slots)
     return {
         "cell": cell.name,
         "key": cell.key10,
         "axes": dict(cell.axes),
-        "planned": sum(slot.planned for slot in mine),
-        "states": dict(states),
-        "faults": dict(faults),
-        "cost": known_sum(slot.cost for slot in mine),
-        "seconds": known_sum(slot.seconds for slot in mine),
-        "tokens": sum(tokens) if tokens else None,
+        **together(slot for (of, _), (_, _, slot) in slots.items() if of == cell.id),
         "stopped": cell.stopped,
         "solving": _solving(cell.id, rule, headline, slots, tallies),
         "measures": {one.key: _figure(cell.id, one, rule, unit, tallies, standings) for one in measures},

@@ -15,7 +15,8 @@ from runner.schema import MeasureSpec
 from runner.statistics.columns import columns
 from runner.statistics.policy import POLICIES
 from runner.statistics.rollup import Row, slots, standings, tallies
-from runner.statistics.spreads import SpreadFigures, spreads
+from runner.statistics.spread import Spread as SpreadFigures
+from runner.statistics.spreads import spreads
 
 from .models import Observation, Run, Slot, Spread, Standing, Tally
 

@@ -129,7 +129,7 @@ def _run(commands: Commands[ArgumentParser]) -> None:
 def _doctor(commands: Commands[ArgumentParser]) -> None:
     parser = add_command(commands, "doctor", "Say whether a bench can run here, and what is missing.", DOCTOR_EXITS)
     with_bench(parser, positional=True)
-    parser.add_argument("--environment", choices=("auto", "local", "sandbox", "container"), help="where agents run")
+    with_environment(parser)
     with_json(parser)
 
 
@@ -184,7 +184,7 @@ def _cancel(commands: Commands[ArgumentParser]) -> None:
         commands,
         "cancel",
         "Cancel one trial of a run that goes on in another terminal, or all that is left of the run.",
-        "A cancelled trial is run again by `run --resume`.",
+        "One trial is RUN/INDEX, or --trial INDEX. A cancelled trial is run again by `run --resume`.",
     )
     with_run(parser)
     parser.add_argument("--trial", type=int, metavar="N", help="the trial's index (`result --trials` lists them)")

@@ -48,6 +48,12 @@ def find_trial(name: str, bench: Path) -> tuple[Path, int]:
     return find_run(written["run"] or LATEST, bench), int(written["index"])
 
 
+def names_trial(name: str) -> bool:
+    """Is this one trial of a run that is named, and not a run?"""
+    written = _TRIAL.fullmatch(name)
+    return bool(written and written["run"])
+
+
 def is_bench(folder: Path) -> bool:
     return (folder / "bench.py").is_file() or (folder / ".bench").is_dir()
 

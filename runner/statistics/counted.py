@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from runner.schema import MeasureSpec
 
 from .clusters import Bools, Floats, Ints
 from .columns import TEXTS, Columns, Group, columns, parts
-from .rows import Key, Row
+from .rows import Key, Row, known_sum
 
 
 class SlotFigures(NamedTuple):
@@ -25,6 +26,24 @@ class SlotFigures(NamedTuple):
     cost: float | None
     seconds: float | None
     tokens: int | None
+
+
+def together(slots: Iterable[SlotFigures]) -> dict[str, Any]:
+    """Give what became of all trials of some slots, and what they took as far as it is known."""
+    mine = list(slots)
+    states, faults = Counter[str](), Counter[str]()
+    for slot in mine:
+        states.update(slot.states)
+        faults.update(slot.faults)
+    tokens = [slot.tokens for slot in mine if slot.tokens is not None]
+    return {
+        "planned": sum(slot.planned for slot in mine),
+        "states": dict(states),
+        "faults": dict(faults),
+        "cost": known_sum(slot.cost for slot in mine),
+        "seconds": known_sum(slot.seconds for slot in mine),
+        "tokens": sum(tokens) if tokens else None,
+    }
 
 
 class TallyFigures(NamedTuple):

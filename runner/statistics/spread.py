@@ -20,7 +20,8 @@ FEWEST_VALUES = 8
 
 
 class Spread(NamedTuple):
-    """`sd` is None for one value; `median_lo`, `median_hi` where n gives them (6 values or more)."""
+    """`sd` is None for one value, `median_lo` and `median_hi` under 6. `far`, where it was asked for, counts values far
+    above the rest of their scenario, all cells together: trials worth a look."""
 
     n: int
     mean: float
@@ -32,6 +33,7 @@ class Spread(NamedTuple):
     max: float
     median_lo: float | None
     median_hi: float | None
+    far: int = 0
 
     @property
     def iqr(self) -> float:

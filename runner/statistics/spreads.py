@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,41 +12,25 @@ from runner.schema import MeasureSpec
 from .clusters import Bools, Floats, Ints
 from .columns import Columns, columns, parts
 from .rows import Key, Row
-from .spread import far_limit, spread
+from .spread import Spread, far_limit, spread
 
 SPENT = ("seconds", "cost", "tokens")
 """What a trial takes, whatever became of it; measures are spread over scored trials alone."""
 
 
-class SpreadFigures(NamedTuple):
-    """`far` counts values far above the rest of their scenario, all cells together: trials worth a look."""
-
-    n: int
-    mean: float
-    sd: float | None
-    min: float
-    q1: float
-    median: float
-    q3: float
-    max: float
-    median_lo: float | None
-    median_hi: float | None
-    far: int
-
-
-def spreads(rows: Iterable[Row] | Columns, measures: Sequence[MeasureSpec]) -> dict[tuple[Key, str], SpreadFigures]:
+def spreads(rows: Iterable[Row] | Columns, measures: Sequence[MeasureSpec]) -> dict[tuple[Key, str], Spread]:
     """Describe the values of every (cell, quantity) that has some."""
     table = columns(rows, measures)
     standing = table.in_states(STATES)  # what a curator withdrew has a state of its own
     scored = table.scored
     scenario = table.scenario_of[table.case]
-    made: dict[tuple[Key, str], SpreadFigures] = {}
+    made: dict[tuple[Key, str], Spread] = {}
     for key, values in _quantities(table, measures):
         known = np.where(standing if key in SPENT else scored, values, np.nan)
         far = _far(scenario, known)
         for cell, own in zip(table.cells, parts(table.cell, len(table.cells)), strict=True):
             if (found := spread(known[own])) is not None:
-                made[cell, key] = SpreadFigures(*found, far=int(np.sum(far[own])))
+                made[cell, key] = found._replace(far=int(np.sum(far[own])))
     return made
 
 

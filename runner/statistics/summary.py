@@ -11,11 +11,11 @@ from runner.manifest import Manifest
 from runner.replay import RunResult
 from runner.schema import MeasureSpec
 
-from .counted import SlotFigures, TallyFigures, slots, tallies
+from .counted import SlotFigures, TallyFigures, slots, tallies, together
 from .judged import judge_of
 from .policy import ERRORS_FAIL, POLICIES, SCORED, policy_named
 from .rollup import StandingFigures, standings
-from .rows import Key, Row, known_sum, rows_of
+from .rows import Key, Row, rows_of
 from .solving import can_solve, case_of, plain, solving
 
 Slots = dict[tuple[Key, Key, Key], SlotFigures]
@@ -102,24 +102,12 @@ def _cell(
     result: RunResult, place: int, made: Slots, counted: Tallies, both: dict[str, Standings], policy: str
 ) -> dict[str, Any]:
     cell, measures = result.manifest.cells[place], result.manifest.measures
-    mine = [slot for (of, _, _), slot in made.items() if of == place]
-    states: Counter[str] = Counter()
-    faults: Counter[str] = Counter()
-    for slot in mine:
-        states.update(slot.states)
-        faults.update(slot.faults)
-    tokens = [slot.tokens for slot in mine if slot.tokens is not None]
     figures = {m.key: _figure(place, m, counted, both, policy) for m in measures}
     return {
         "cell": cell.id,
         "key": cell.key10,
         "axes": cell.axes,
-        "planned": sum(slot.planned for slot in mine),
-        "states": dict(states),
-        "faults": dict(faults),
-        "cost": known_sum(slot.cost for slot in mine),
-        "seconds": known_sum(slot.seconds for slot in mine),
-        "tokens": sum(tokens) if tokens else None,
+        **together(slot for (of, _, _), slot in made.items() if of == place),
         "stopped": result.stopped.get(place, ""),
         "solving": _solving(result.manifest, place, made, counted, policy),
         "measures": figures,

@@ -80,7 +80,7 @@ def test_one_trial_that_runs_and_one_that_waits_are_cancelled_and_the_rest_goes_
         told = benchsite("cancel", run_dir, "--trial", waiting)
         assert told.returncode == 0, told.stderr
         assert told.stdout == f"Trial {waiting} ({manifest.where(waiting)}) was cancelled.\n"
-        assert json.loads(benchsite("cancel", run_dir, "--trial", running, "--json").stdout) == {
+        assert json.loads(benchsite("cancel", f"{run_dir}/{running}", "--json").stdout) == {
             "run": run_dir.name, "trial": running, "state": "cancelled",
         }  # fmt: skip
         out, err = process.communicate(timeout=60)
