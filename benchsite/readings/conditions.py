@@ -29,6 +29,8 @@ FIXTURES = {
     "declared": "shown at /fixtures when the agent had ended, in its environment",
     "hidden": "not shown in the environment",
 }
+HELD = frozenset({"memory", "processes", "disk", "network"})
+"""What something holds; the rest of that list says how things are."""
 Row = Mapping[str, Any]
 
 
@@ -104,7 +106,7 @@ def _facts(plan: Row) -> Iterator[tuple[str, str]]:
     yield "Isolation", _text(plan.get("isolation"))
     yield "Network", _pairs(plan.get("network"))
     yield "Resources", _resources(plan.get("resources"))
-    yield "Enforced", _pairs(plan.get("held"))
+    yield "Held by", _held(plan.get("held"))
     yield "Time limits", _times(plan.get("timeouts"))
     yield "Fixtures", FIXTURES.get(str(plan.get("fixtures")), "")
     if _rows(plan, "artifacts"):
@@ -126,6 +128,11 @@ def _pairs(value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     return ", ".join(f"{name} {_value(one)}" for name, one in value.items() if one not in (None, "", []))
+
+
+def _held(value: Any) -> str:
+    rows = value.items() if isinstance(value, dict) else ()
+    return "; ".join(f"{name} by {_text(what)}" if name in HELD else f"{name} {_text(what)}" for name, what in rows)
 
 
 def _value(value: Any) -> str:
