@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from benchsite.runs.models import Run, Spread, Standing, Tally, Trial
+from benchsite.runs.models import Run, Standing, Tally, Trial
 from runner.statistics.solving import Case, Solving, solving
 
 from .counts import DEFAULT_POLICY, Counts
-from .distributions import Panel, distributions
 from .leaderboard import Board, MeasureFacts, Place, board
 from .loaded import Loaded
 from .matrix import Square, square
 from .scenario import scale_of_squares
+from .shapes import Shape, shapes_of
 from .strips import NO_STRIP, Strip, strips
 from .subjects import CellFacts
 
@@ -62,7 +62,7 @@ class CellPage:
     scale: tuple[float, float]
     measures: tuple[MeasureLine, ...]
     others: tuple[CellFacts, ...]
-    panels: tuple[Panel, ...] = ()
+    shapes: tuple[Shape, ...] = ()
     solving: Solving | None = None
     """What several tries of the same case say, where the headline is solved or not."""
 
@@ -92,7 +92,7 @@ def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | 
         scale=scale_of_squares(loaded.headline, [line.square for line in lines]),
         measures=tuple(_measures(loaded, cell, boards)),
         others=tuple(loaded.cells),
-        panels=distributions(Spread.objects.filter(run=run, cell=cell.id), loaded.measures, [cell], None).panels,
+        shapes=shapes_of(run, cell, loaded.measures),
         solving=_solving(loaded, cell, policy),
     )
 

@@ -41,9 +41,15 @@ def measures(page: CellPage) -> Sheet:
 
 
 def distributions(page: CellPage) -> Sheet:
-    boxes = ((panel.key, box.figures) for panel in page.panels for box in panel.boxes)
-    rows = ((key, *(getattr(figures, name) for name in FIGURES)) for key, figures in boxes)
-    return _of_cell(page, "distributions", ("quantity", *FIGURES), rows)
+    boxes = ((shape.panel.key, box.figures) for shape in page.shapes for box in shape.panel.boxes)
+    names = [name for name in FIGURES if name != "far"]  # that is told of all cells together, on the run's page
+    rows = ((key, *(getattr(figures, name) for name in names)) for key, figures in boxes)
+    return _of_cell(page, "distributions", ("quantity", *names), rows)
+
+
+def shapes(page: CellPage) -> Sheet:
+    rows = ((shape.panel.key, *each) for shape in page.shapes for each in shape.bins)
+    return _of_cell(page, "shapes", ("quantity", "from", "to", "trials"), rows)
 
 
 def _of_scenario(page: ScenarioPage, name: str, columns: tuple[str, ...], rows: Any) -> Sheet:
@@ -71,5 +77,7 @@ def groups(page: ScenarioPage) -> Sheet:
     return _of_scenario(page, "groups", ("result", "kind", "trials"), rows)
 
 
-CELL: dict[str, Callable[[CellPage], Sheet]] = {made.__name__: made for made in (scenarios, measures, distributions)}
+CELL: dict[str, Callable[[CellPage], Sheet]] = {
+    made.__name__: made for made in (scenarios, measures, distributions, shapes)
+}
 SCENARIO: dict[str, Callable[[ScenarioPage], Sheet]] = {made.__name__: made for made in (cells, cases, groups)}

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from benchsite.readings.shapes import Shape
 from runner.statistics.spread import Share
 
+from .formats import count, quantity
 from .marks import position
 
+HIGH = 28
+"""Of the highest bar, in pixels."""
 HUES = 8
 """So many categories are told apart by colour; their names stand beside them in any case."""
 
@@ -27,6 +32,22 @@ def box(figures: Any, scale: tuple[float, float], name: str) -> SafeString:
         '<rect x="{}" width="{}" y="5" height="10"/><line class="tick" x1="{}" x2="{}" y1="3" y2="17"/></svg>',
         name, least, most, q1, width, median, median,
     )  # fmt: skip
+
+
+def shape(of: Shape, name: str) -> SafeString:
+    """A bar a bin, as high as it has trials; none is so low that it cannot be seen."""
+    kind, wide = of.panel.kind, 100 / max(1, len(of.bins))
+    drawn = []
+    for place, each in enumerate(of.bins):
+        if each.many:
+            high = max(1.0, each.many / of.most * HIGH)
+            told = f"{count(each.many, 'trial')} from {quantity(each.lo, kind)} to {quantity(each.hi, kind)}"
+            drawn.append(
+                f'<rect x="{place * wide:.4g}%" width="{wide * 0.9:.4g}%" y="{HIGH - high:.4g}" height="{high:.4g}">'
+                f"<title>{escape(told)}</title></rect>"
+            )
+    bars = SafeString("".join(drawn))
+    return format_html('<svg class="shape" height="{}" role="img" aria-label="{}">{}</svg>', HIGH, name, bars)
 
 
 def shares(parts: Sequence[Share], values: Sequence[str], name: str) -> SafeString:

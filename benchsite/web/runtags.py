@@ -13,6 +13,7 @@ from benchsite.readings import words
 from benchsite.readings.distributions import Box, Categories, Panel
 from benchsite.readings.leaderboard import Board, Place
 from benchsite.readings.progress import CellProgress
+from benchsite.readings.shapes import Shape
 from benchsite.readings.subjects import CellFacts
 from benchsite.readings.trend import Line, Trend
 
@@ -51,6 +52,14 @@ def box_of(line: Box, panel: Panel) -> SafeString:
     of = line.figures
     least, middle, most = (formats.quantity(value, panel.kind) for value in (of.min, of.median, of.max))
     return boxes.box(of, panel.scale, f"{line.cell.title}: {least} to {most}, median {middle}")
+
+
+@register.simple_tag
+def shape_of(of: Shape) -> SafeString:
+    top = max(of.bins, key=lambda each: each.many, default=None)
+    low, high = (formats.quantity(value, of.panel.kind) for value in (top.lo, top.hi)) if top else ("", "")
+    most = f": most trials, {top.many:,}, from {low} to {high}" if top else ""
+    return boxes.shape(of, f"Shape of {of.panel.name}{most}")
 
 
 @register.simple_tag

@@ -166,6 +166,16 @@ def test_the_cell_page_shows_what_was_really_applied(run: Run, page: Page) -> No
     assert "scripted" in text
 
 
+def test_the_bars_of_a_cells_values_count_every_trial_that_has_one(run: Run, page: Page, client: Client) -> None:
+    address = reverse("run_cell", args=[run.ulid, run.cells.first().key10])
+    bars: dict[str, int] = {}
+    for row in client.get(f"{address}shapes.json").json()["rows"]:
+        bars[row["quantity"]] = bars.get(row["quantity"], 0) + row["trials"]
+    lines = page(address).select("section[aria-labelledby=distributions] tbody tr")
+    assert [int(line.select("td")[-1].get_text()) for line in lines] == list(bars.values())
+    assert all(line.select("svg.shape rect title") for line in lines)
+
+
 def test_odd_questions_are_not_answered_silently(run: Run, client: Client) -> None:
     base = reverse("run", args=[run.ulid])
     for odd in ("?policy=all", "?sort=luck", "trials?state=failed", "trials?cell=0123456789", "trials?after=x"):
