@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, When
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -16,7 +16,7 @@ from benchsite.flows.curate import decide
 from benchsite.readings.words import count
 from benchsite.runs.models import Run
 
-from .base import LookOnly
+from .base import LookOnly, when
 from .deciding import Deciding
 
 
@@ -24,27 +24,35 @@ from .deciding import Deciding
 class RunAdmin(Deciding):
     """Runs that were sent stand first: they wait for a verdict."""
 
-    list_display = ("ulid", "bench", "verdict", "state", "by", "planned", "created_at", "look")
+    list_display = ("named", "verdict", "bench", "state", "by", "planned", when("created_at", "created"), "look")
     list_filter = ("verdict", "state", "origin")
     list_select_related = ("bench", "by")
     search_fields = ("ulid", "bench__owner", "bench__name")
-    ordering = ("-id",)
+    ordering = (Case(When(verdict=Run.Verdict.SUBMITTED, then=0), default=1), "-id")
     actions = ("accept", "reject", "withdraw", "restore")
-    fields = ("ulid", "bench", "verdict", "state", "origin", "by", "counts", "created_at", "look", "decisions")
-    readonly_fields = ("look", "decisions")
+    readonly_fields = ("trials", when("created_at", "created"), "look", "decisions")
+    fields = ("ulid", "bench", "verdict", "state", "origin", "by", *readonly_fields)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_curator(request.user)
 
     has_module_permission = has_view_permission
 
+    @admin.display(description="run", ordering="id")
+    def named(self, run: Run) -> str:
+        return f"Run {run.label} …{run.ulid[-6:]}"
+
     @admin.display(description="planned trials")
     def planned(self, run: Run) -> Any:
         return run.counts.get("planned")
 
+    @admin.display(description="trials")
+    def trials(self, run: Run) -> str:
+        return ", ".join(f"{many:,} {state}" for state, many in run.counts.items())
+
     @admin.display(description="page")
     def look(self, run: Run) -> str:
-        return format_html('<a href="{}">look at the run</a>', reverse("run", kwargs={"ulid": run.ulid}))
+        return format_html('<a href="{}">look at it</a>', reverse("run", kwargs={"ulid": run.ulid}))
 
     @admin.display(description="decisions")
     def decisions(self, run: Run) -> str:
@@ -82,7 +90,8 @@ class RunAdmin(Deciding):
 
 @admin.register(Decision)
 class DecisionAdmin(LookOnly):
-    list_display = ("at", "run", "trial", "verdict", "by", "reason")
+    list_display = (when("at", "when"), "run", "trial", "verdict", "by", "reason")
+    ordering = ("-id",)
     list_filter = ("verdict",)
     list_select_related = ("by",)
     search_fields = ("run", "reason")
@@ -95,5 +104,6 @@ class DecisionAdmin(LookOnly):
 
 @admin.register(Note)
 class NoteAdmin(LookOnly):
-    list_display = ("at", "run", "trial", "text", "by")
+    list_display = (when("at", "when"), "run", "trial", "text", "by")
+    ordering = ("-id",)
     list_select_related = ("by",)

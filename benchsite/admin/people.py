@@ -10,10 +10,12 @@ from django.http import HttpRequest
 
 from benchsite.accounts.models import Token, User
 
-from .base import LookOnly
+from .base import LookOnly, when
 
 admin.site.site_header = admin.site.site_title = "Benchsite"
 admin.site.index_title = "Administration"
+admin.site.enable_nav_sidebar = False
+"""The first page lists all there is; tables need the room."""
 
 admin.site.register(User, UserAdmin)
 
@@ -22,7 +24,10 @@ admin.site.register(User, UserAdmin)
 class TokenAdmin(LookOnly):
     """A token is made on its owner's page and can only be revoked here; nobody sees its key again."""
 
-    list_display = ("name", "user", "hint", "scopes", "created_at", "expires_at", "last_used_at")
+    list_display = (
+        "name", "user", "hint", "scopes", when("created_at", "created"), when("expires_at", "ends"),
+        when("last_used_at", "last used"),
+    )  # fmt: skip
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
     fields = ("name", "user", "hint", "scopes", "created_at", "expires_at", "last_used_at")

@@ -11,8 +11,9 @@ from django.http import HttpRequest
 from benchsite.accounts.access import is_curator
 from benchsite.benches.models import Bench
 from benchsite.jobs.models import Job, Upload
+from benchsite.readings.words import count
 
-from .base import LookOnly
+from .base import LookOnly, when
 
 
 @admin.register(Bench)
@@ -39,19 +40,22 @@ class BenchAdmin(LookOnly):
 
     def _set(self, request: HttpRequest, benches: QuerySet[Any], visibility: str) -> None:
         many = benches.update(visibility=visibility, revision=F("revision") + 1)
-        self.message_user(request, f"{many} benches are {visibility} now.")
+        told = f"{count(many, 'bench', 'benches')} {'is' if many == 1 else 'are'} {visibility} now."
+        self.message_user(request, told)
 
 
 @admin.register(Job)
 class JobAdmin(LookOnly):
-    list_display = ("key", "kind", "state", "by", "created_at", "finished_at", "message")
+    list_display = (
+        "key", "kind", "state", "by", when("created_at", "created"), when("finished_at", "ended"), "message",
+    )  # fmt: skip
     list_filter = ("state", "kind")
     list_select_related = ("by",)
 
 
 @admin.register(Upload)
 class UploadAdmin(LookOnly):
-    list_display = ("key", "run", "bench", "state", "by", "created_at", "message")
+    list_display = ("key", "run", "bench", "state", "by", when("created_at", "created"), "message")
     list_filter = ("state",)
     list_select_related = ("by",)
     search_fields = ("run", "bench")

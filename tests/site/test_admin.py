@@ -42,6 +42,12 @@ def test_a_curator_accepts_a_run_and_says_why(curator: Client, ingested: Callabl
     assert (run.verdict, decision.reason, decision.by.username) == ("accepted", "Reproduced it here.", "curie")
 
 
+def test_runs_that_wait_for_a_verdict_stand_first(curator: Client, ingested: Callable[..., Run]) -> None:
+    waiting, accepted = ingested(verdict="submitted"), ingested("another", seed=2)
+    text = curator.get(RUNS).content.decode()
+    assert 0 < text.index(f"…{waiting.ulid[-6:]}") < text.index(f"…{accepted.ulid[-6:]}")
+
+
 def test_without_a_reason_nothing_is_decided(curator: Client, ingested: Callable[..., Run]) -> None:
     run = ingested(verdict="submitted")
     page = ask(curator, "reject", run, decide="1", reason="   ")
