@@ -62,8 +62,8 @@ def test_the_run_page_says_regraded_and_leads_to_the_parent(
 def test_a_bench_counts_work_once_and_by_its_own_age(
     run_dirs: Callable[..., Path], made: Callable[..., Run], page: Page
 ) -> None:
-    first = made("a", trials=10)
-    again = accepted(regraded(run_dirs("a", trials=10)))
+    first = made("a", trials=10, fates=False)
+    again = accepted(regraded(run_dirs("a", trials=10, fates=False)))
     address = reverse("bench", args=[first.bench.owner, first.bench.name])
 
     def shown(where: str = "section[aria-labelledby=leaderboard]") -> set[str]:
@@ -73,7 +73,7 @@ def test_a_bench_counts_work_once_and_by_its_own_age(
     assert again.cohort == first.cohort
     assert shown() == {again.ulid}, "graded last, and once for each subject"
     assert shown("section") == {again.ulid}, "in what is shown over time, too"
-    newer = made("b", trials=10, seed=2)
-    late = accepted(regraded(run_dirs("a", trials=10), "B"))
+    newer = made("b", trials=10, seed=2, fates=False)
+    late = accepted(regraded(run_dirs("a", trials=10, fates=False), "B"))
     assert late.pk > newer.pk
     assert shown() == {newer.ulid}, "work that is older does not come before newer work by being graded again"
