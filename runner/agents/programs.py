@@ -44,22 +44,34 @@ def find_program(name: str, install: str) -> Program:
 
 
 def places(program: Path) -> tuple[Path, ...]:
-    """What must be shown for a program to run: its node_modules, its virtual environment, or the file alone."""
+    """What must be shown for a program to run: its node_modules, its virtual environment with the Python that this
+    was made of, or the file alone, with the installation whose Python its first line names."""
     real = program.resolve()
     for parent in real.parents:
         if parent.name == "node_modules":
             return (parent,)
-    prefix = program.absolute().parent.parent
-    if (prefix / "pyvenv.cfg").is_file():
-        return (prefix, real)
-    return tuple(dict.fromkeys((program.absolute(), real)))
+    for prefix in (program.absolute().parent.parent, real.parent.parent):
+        if (prefix / "pyvenv.cfg").is_file():
+            return (prefix, real, *_installation((prefix / "bin" / "python").resolve()))
+    named = re.match(r"#!\s*(/\S*/python[\d.]*)\s*$", _first_line(real))
+    python = _installation(Path(named[1]).resolve()) if named else ()
+    return (*dict.fromkeys((program.absolute(), real)), *python)
+
+
+def _installation(python: Path) -> tuple[Path, ...]:
+    """Where a Python lives that is not the system's: pyenv's and uv's lie in a home, which is not shown."""
+    prefix = python.parent.parent
+    return (prefix,) if python.is_file() and not prefix.is_relative_to("/usr") and prefix != Path.home() else ()
+
+
+def _first_line(file: Path) -> str:
+    with file.open("rb") as content:
+        return content.readline(200).decode("utf-8", "replace")
 
 
 def _script_interpreter(real: Path) -> str | None:
     """Read `node` out of `#!/usr/bin/env node`: in an environment with a bare PATH that line finds nothing."""
-    with real.open("rb") as file:
-        first = file.readline(200).decode("utf-8", "replace")
-    found = re.match(r"#!\s*\S*/env\s+(?:-S\s+)?([\w.-]+)", first)
+    found = re.match(r"#!\s*\S*/env\s+(?:-S\s+)?([\w.-]+)", _first_line(real))
     return found[1] if found else None
 
 

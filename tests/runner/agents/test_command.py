@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from runner.agents import check_template, command
+from runner.agents.programs import places
 from runner.definition import Command
 from runner.errors import AgentMissing, BenchError
 
@@ -104,3 +106,19 @@ def test_a_pin_names_variables_but_never_their_values() -> None:
     pin = command.pin(spec, {"env.KEY": "other-s3cret"}, command.Probe("1.0"))
     assert "s3cret" not in repr(pin)
     assert (pin["variables"], pin["env"]) == (["TOKEN"], ["KEY"])
+
+
+def test_a_program_of_another_python_is_shown_with_it(tmp_path: Path) -> None:
+    """uv, pipx and pyenv keep their Pythons in a home, which a sandbox does not show."""
+    for name in ("pythons/3.12/bin", "tool/bin"):
+        (tmp_path / name).mkdir(parents=True)
+    python = tmp_path / "pythons/3.12/bin/python3.12"
+    python.touch()
+    (tmp_path / "tool/bin/python").symlink_to(python)
+    for name in ("tool/bin/tool", "pythons/3.12/bin/tool"):
+        (tmp_path / name).write_text(f"#!{python}\n")
+    assert tmp_path / "pythons/3.12" in places(tmp_path / "pythons/3.12/bin/tool")
+    (tmp_path / "tool/pyvenv.cfg").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "tool/bin/tool")
+    for program in (tmp_path / "tool/bin/tool", tmp_path / "link"):
+        assert {tmp_path / "tool", tmp_path / "pythons/3.12"} <= set(places(program))
