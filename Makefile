@@ -20,7 +20,7 @@ demo: .venv/site ## run the example benches and look at the results at http://12
 serve: .venv/site ## serve the site (collects static files only when they changed)
 	@$(PY) manage.py serve --port $(PORT)
 
-test: .venv/dev ## lint, types, and every test on SQLite and PostgreSQL
+test: .venv/dev ## lint, types, every test on SQLite, and on PostgreSQL what asks a database
 	@$(PY) -m tests.run
 
 lint: .venv/dev ## ruff, mypy, djade and biome only

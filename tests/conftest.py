@@ -4,32 +4,55 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-from tests import servers
+from tests import choosing, measuring, servers
 from tests.early import HOME, WORKER
 
 NO_SKIPS = os.environ.get("BENCHSITE_NO_SKIPS") == "1"
 _skipped: list[str] = []
+_failed: list[str] = []
 
 # A busy machine may stop a process for minutes; how long an example took proves nothing.
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    chosen = choosing.choose(items)
+    kept = set(chosen)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = chosen
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with measuring.unmeasured() if measuring.is_walk(item.nodeid) else nullcontext():
+        return (yield)
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         _skipped.append(f"{report.nodeid}: {reason}")
+    if report.failed:
+        _failed.append(report.nodeid)
+        if hasattr(report, "node"):  # it came from a worker: say it at once, the whole story comes at the end
+            print(f"\nFAILED {report.nodeid} ({report.when})", flush=True)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where nothing may be skipped (continuous integration), a skipped test fails the run."""
+    """Name what failed. Where nothing may be skipped (continuous integration), a skipped test fails the run."""
+    told = os.environ.get("FAILED_TESTS")
+    if told and _failed and not hasattr(session.config, "workerinput"):
+        Path(told).write_text("".join(f"{test}\n" for test in dict.fromkeys(_failed)))
     if NO_SKIPS and _skipped and not hasattr(session.config, "workerinput"):
         print("\nNothing may be skipped here, and these tests were:\n  " + "\n  ".join(_skipped))
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

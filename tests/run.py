@@ -1,4 +1,7 @@
-"""`make test`: lint, types, every test on SQLite and on PostgreSQL. Says what was left out and how to get it."""
+"""`make test`: lint, types, every test on SQLite, and on PostgreSQL what asks a database.
+
+Says what failed, what was left out, and how to get it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -17,8 +21,12 @@ from tests import servers
 ROOT = Path(__file__).parent.parent
 NPM = ROOT / "var" / "npm"
 AGENTS = ROOT / "var" / "agents"
+FAILED = ROOT / "var" / "failed-tests"
 NO_SKIPS = os.environ.get("BENCHSITE_NO_SKIPS") == "1"
 PYTHON = sys.executable
+WORKERS = str((os.cpu_count() or 1) + 1)
+"""One more than there are cores: tests wait for processes, servers and a browser."""
+PYTEST = ("pytest", "-q", "-n", WORKERS, "--dist", "loadscope", "--no-loadscope-reorder", "-m", "not perf")
 MIN_CHANGED_COVERAGE = 80
 """Per cent of changed lines that a test must have run."""
 
@@ -42,6 +50,14 @@ class Steps:
                 sys.stdout.flush()
         return good
 
+    def run_tests(self, name: str, *command: str, env: dict[str, str] | None = None) -> None:
+        """Run pytest, and remember which tests failed: the last lines of all name them."""
+        FAILED.parent.mkdir(exist_ok=True)
+        FAILED.unlink(missing_ok=True)
+        good = self.run(name, *command, env={**(env or {}), "FAILED_TESTS": str(FAILED)}, quiet=False)
+        if not good and FAILED.exists():
+            self.failed += [f"  {name}: {test}" for test in FAILED.read_text().splitlines()]
+
     def leave_out(self, what: str, remedy: str) -> None:
         self.left_out.append(f"{what}; {remedy}")
         print(f"LEFT OUT {what}; {remedy}", flush=True)
@@ -54,18 +70,21 @@ def main() -> int:
     parser.add_argument("--only", choices=("lint", "sqlite", "postgres"), help="run just this part")
     only = parser.parse_args().only
     steps = Steps()
-    for package in ("runner", "benchsite"):  # the tests start hundreds of processes that would each compile it again
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what one process has compiled, hundreds of others read
+    for package in ("runner", "benchsite"):
         compileall.compile_dir(ROOT / package, quiet=2)
-    if only in (None, "sqlite"):
-        start_image()
-    have_npm = install_npm(steps)
-    if have_npm:
+    with ThreadPoolExecutor() as beside:  # most of an installation is waiting
+        npm = beside.submit(install_npm, steps)
+        agents = beside.submit(install_agents, steps) if only in (None, "sqlite") else None
+        if only in (None, "sqlite"):
+            start_image()
+        if only in (None, "lint"):
+            lint(steps, npm)
+    if npm.result():
         os.environ.setdefault("BENCHSITE_CLIS", str(NPM))
-    if only in (None, "lint"):
-        lint(steps, have_npm)
+    if agents and agents.result():
+        os.environ.setdefault("BENCHSITE_AGENTS", str(AGENTS))
     if only in (None, "sqlite"):
-        if install_agents(steps):
-            os.environ.setdefault("BENCHSITE_AGENTS", str(AGENTS))
         tests_on_sqlite(steps)
     if only in (None, "postgres"):
         tests_on_postgres(steps)
@@ -74,7 +93,7 @@ def main() -> int:
     for line in steps.left_out:
         print(f"Left out: {line}")
     if steps.failed:
-        print("Failed: " + ", ".join(steps.failed))
+        print("Failed: " + "\n".join(steps.failed))
     return 1 if steps.failed else 0
 
 
@@ -129,15 +148,12 @@ def install_agents(steps: Steps) -> bool:
     return True
 
 
-def lint(steps: Steps, have_npm: bool) -> None:
+def lint(steps: Steps, npm: Future[bool]) -> None:
     steps.run("ruff check", PYTHON, "-m", "ruff", "check", ".")
     steps.run("ruff format", PYTHON, "-m", "ruff", "format", "--check", ".")
     steps.run("mypy --strict runner", PYTHON, "-m", "mypy")
     templates = [str(path) for path in sorted((ROOT / "templates").rglob("*.html"))]
     steps.run("djade", str(Path(PYTHON).with_name("djade")), "--target-version", "5.2", "--check", *templates)
-    if have_npm:
-        biome = str(NPM / "node_modules" / ".bin" / "biome")
-        steps.run("biome", biome, "check", "--config-path=tests/npm", "static/css", "static/js")
     deploy = {
         "BENCHSITE_DEBUG": "0",
         "BENCHSITE_SECRET_KEY": "a-key-for-this-check-only-" + "x7Qm2" * 8,
@@ -146,26 +162,16 @@ def lint(steps: Steps, have_npm: bool) -> None:
     }
     steps.run("makemigrations --check", PYTHON, "manage.py", "makemigrations", "--check", "--dry-run")
     steps.run("check --deploy", PYTHON, "manage.py", "check", "--deploy", "--fail-level", "WARNING", env=deploy)
+    if npm.result():
+        biome = str(NPM / "node_modules" / ".bin" / "biome")
+        steps.run("biome", biome, "check", "--config-path=tests/npm", "static/css", "static/js")
 
 
 def tests_on_sqlite(steps: Steps) -> None:
     for old in ROOT.glob(".coverage*"):
         old.unlink()
-    measured = [
-        PYTHON,
-        "-m",
-        "coverage",
-        "run",
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "2",
-        "--dist",
-        "loadscope",
-        "--durations=40",
-    ]
-    steps.run("tests (SQLite)", *measured, "-m", "not perf", quiet=False)
+    measured = [PYTHON, "-m", "coverage", "run", "-m", *PYTEST, "--durations=40"]
+    steps.run_tests("tests (SQLite)", *measured)
 
 
 def tests_on_postgres(steps: Steps) -> None:
@@ -176,9 +182,8 @@ def tests_on_postgres(steps: Steps) -> None:
     given = os.environ.get("BENCHSITE_TEST_POSTGRES")
     with nullcontext(given) if given else servers.postgres() as url:
         env = {"BENCHSITE_DATABASE_URL": str(url)}
-        where = ["tests/site", "tests/browser", "-m", "not perf"]
-        command = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadscope", *where]
-        steps.run("tests (PostgreSQL)", *command, env=env, quiet=False)
+        command = [PYTHON, "-m", *PYTEST, "tests/site", "tests/browser"]
+        steps.run_tests("tests that ask a database (PostgreSQL)", *command, env=env)
 
 
 def coverage_of_changes(steps: Steps) -> None:

@@ -13,7 +13,7 @@ from benchsite.diffs.files import anchor
 from tests.make_world import PNG
 from tests.site.web.one_trial import Story, take_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 OLD = "".join(f"line {n} = 'text'\n" for n in range(300)).encode()
 NEW = OLD.replace(b"line 60 ", b"line sixty ").replace(b"line 200 =", "line\u202e 200 =".encode())
 HIDDEN = NEW.replace(b"line 290 ", "line\u200b 290 ".encode())

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.site.web.one_trial import Story, take_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 OLD = "".join(f"line {n} = 'text'\n\n" for n in range(120)).encode()
 NEW = OLD.replace(b"line 60 ", b"line sixty ").replace(b"line 90 ", b"line ninety ")
 

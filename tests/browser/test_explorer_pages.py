@@ -39,6 +39,7 @@ def pages(run: Run) -> list[str]:
     return [*states, f"{here}c/{cell}/", f"{here}s/fix_bug/", bench, f"{bench}s/fix_bug/"]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_no_page_is_wider_than_a_telephone(
     chromium: Browser, live_server: Any, runs: list[Run], scheme: Any
@@ -109,6 +110,7 @@ def test_a_run_that_goes_on_changes_under_the_readers_eyes(page: Page, live_serv
     assert page.evaluate("document.activeElement.closest('#grid') !== null")
 
 
+@pytest.mark.one_database
 def test_charts_and_choices_do_without_scripts_and_on_paper(
     chromium: Browser, live_server: Any, runs: list[Run]
 ) -> None:

@@ -100,6 +100,7 @@ def run_pages(run: str) -> list[str]:
     return [base, f"{base}trials", f"{base}s/greet/", "b/journeys/greeting/", "b/journeys/greeting/s/greet/", *trial]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_is_wider_than_a_telephone(chromium: Browser, site: str, run_dir: Path, scheme: Any) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
@@ -114,6 +115,7 @@ def test_no_page_is_wider_than_a_telephone(chromium: Browser, site: str, run_dir
     assert not wide, wide
 
 
+@pytest.mark.one_database
 def test_every_page_reads_without_scripts(chromium: Browser, site: str, run_dir: Path) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
