@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from .files import Changed, Read, Side, Status
 from .limits import RENAME_BYTES, RENAME_FILES, RENAME_SHARE, RENAME_WORK
@@ -20,13 +20,16 @@ class Source:
 
 
 Pair = tuple[Source, Changed, float]
+Expect = Callable[[Sequence[Side]], object]
 
 
-def with_moves(changes: Sequence[Changed], read: Read, start: Mapping[str, Side] | None = None) -> tuple[Changed, ...]:
+def with_moves(
+    changes: Sequence[Changed], read: Read, start: Mapping[str, Side] | None = None, expect: Expect = lambda sides: None
+) -> tuple[Changed, ...]:
     """Join what was deleted and added again elsewhere; name the source of what was copied.
 
     Sources are the files of `start` (all that stood there before) where it is given, else the changed ones alone;
-    only changed ones are compared by their lines.
+    only changed ones are compared by their lines. `expect` is told at once of all that may then be read.
     """
     come = [change for change in changes if change.status == "added" and _has_content(change.after)]
     sources = [
@@ -37,7 +40,10 @@ def with_moves(changes: Sequence[Changed], read: Read, start: Mapping[str, Side]
     if not come or not (sources or start):
         return tuple(changes)
     pairs = _by_digest([*sources, *_untouched(changes, start or {})], come)
-    pairs += _by_lines(_left(sources, pairs), _missing(come, pairs), read)
+    left, missing = _left(sources, pairs), _missing(come, pairs)
+    if left and missing and max(len(left), len(missing)) <= RENAME_FILES:
+        expect([*(source.side for source in left), *(change.after for change in missing if change.after)])
+        pairs += _by_lines(left, missing, read)
     return _joined(changes, pairs)
 
 
@@ -50,7 +56,7 @@ def _joined(changes: Sequence[Changed], pairs: list[Pair]) -> tuple[Changed, ...
 
 def _renamed(source: Source, new: Changed, share: float) -> Changed:
     status: Status = "renamed" if source.gone else "copied"
-    return replace(new, status=status, before=source.side, old_path=source.path, likeness=int(share * 100))
+    return Changed(new.path, status, source.side, new.after, source.path, int(share * 100))
 
 
 def _has_content(side: Side | None) -> bool:
@@ -73,10 +79,10 @@ def _by_digest(sources: Iterable[Source], come: Sequence[Changed]) -> list[Pair]
     for change in come:
         same = waiting.get(change.after.sha256 if change.after else "", [])
         if same:
-            source = min(same, key=lambda one: _liking(one, change))
+            source = min(same, key=lambda one: _liking(one, change)) if len(same) > 1 else same[0]
             if source.gone:
                 # it has moved once; whatever else has its content is a copy
-                same[same.index(source)] = replace(source, gone=False)
+                same[same.index(source)] = Source(source.path, source.side, False)
             found.append((source, change, 1.0))
     return found
 
@@ -97,9 +103,7 @@ def _missing(come: list[Changed], pairs: list[Pair]) -> list[Changed]:
 
 
 def _by_lines(sources: list[Source], come: list[Changed], read: Read) -> list[Pair]:
-    if max(len(sources), len(come)) > RENAME_FILES:
-        return []
-    old = {source.path: bag for source in sources if (bag := _bag(source.side, read))} if come else {}
+    old = {source.path: bag for source in sources if (bag := _bag(source.side, read))}
     new = {change.path: bag for change in come if (bag := _bag(change.after, read))} if old else {}
     rated = sorted(_rated(sources, come, old, new), key=lambda row: (-row[2], not row[0].gone, row[1].path))
     found: list[Pair] = []

@@ -21,13 +21,18 @@ _trees: dict[str, dict[str, Side]] = {}
 
 def joined(found: tuple[Changed, ...], shelf: Shelf, start: Start = dict) -> tuple[Changed, ...]:
     """Join what was deleted and added again; name the source of what was copied, of all that `start` holds too."""
-    apart = [change for change in found if change.status in ("added", "deleted")]
-    # one question for all sides, but of thousands only what the page and the search for moves read
-    asked = found if len(found) <= ASKED_AT_ONCE else apart
-    shelf.expect(side.sha256 for change in asked for side in change.sides if side)
-    new = any(change.status == "added" and change.after and change.after.size for change in apart)
-    made = with_moves(found, lambda side: _affordable(side, shelf), start() if new else {})
-    shelf.expect(change.before.sha256 for change in made if change.status == "copied" and change.before)
+    if len(found) <= ASKED_AT_ONCE:
+        # one question for all sides; of thousands only what the search for moves reads
+        shelf.expect(side.sha256 for change in found for side in change.sides if side)
+    new = any(change.status == "added" and change.after and change.after.size for change in found)
+    made = with_moves(
+        found,
+        lambda side: _affordable(side, shelf),
+        start() if new else {},
+        lambda sides: shelf.expect(side.sha256 for side in sides),
+    )
+    if len(found) <= ASKED_AT_ONCE:
+        shelf.expect(change.before.sha256 for change in made if change.status == "copied" and change.before)
     # the search has a budget of its own: a page with many moved files still shows its first ones
     shelf.spent = 0
     return made

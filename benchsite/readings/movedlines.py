@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from benchsite.diffs.carried import Block, Moved, Stretch, blocks, by_line, stretches
 from benchsite.diffs.files import Changed
@@ -20,7 +21,8 @@ Of = Mapping[Line, Moved]
 
 def moved_lines(changes: Sequence[Changed], shelf: Shelf, options: Options) -> Mapping[str, Of]:
     """Give, by path, the moved lines of each file. Generated files are left aside, and so are changes of too many."""
-    own = [change for change in changes if not (change.folded or change.same_bytes)]
+    every = (change for change in changes if not (change.folded or change.same_bytes))
+    own = list(islice(every, CARRIED_FILES + 1))
     if options.moved == "off" or not own or len(own) > CARRIED_FILES:
         return {}
     shelf.expect(side.sha256 for change in own for side in change.sides if side)
