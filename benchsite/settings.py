@@ -107,6 +107,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 32 << 20
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
 
 BLOBS = Path(env["blobs"] or DATA / "blobs")
+UPLOAD_AT_ONCE: int = env["upload_at_once"]
 UPLOAD_BLOB: int = env["upload_blob"]
 UPLOAD_TOTAL: int = env["upload_total"]
 UPLOAD_FILES: int = env["upload_files"]

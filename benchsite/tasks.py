@@ -6,9 +6,14 @@ from typing import Any
 
 from celery import shared_task
 
-from benchsite.flows import queue, working
+from benchsite.flows import incoming, queue, working
 
 
 @shared_task(name=queue.TRIAL)
 def trial(run_dir: str, job: dict[str, Any]) -> bool:
     return working.work(run_dir, job)
+
+
+@shared_task(name=queue.UPLOADS)
+def uploads() -> int:
+    return incoming.drain()

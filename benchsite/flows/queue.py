@@ -12,6 +12,7 @@ from django.db import transaction
 from runner.errors import RunnerError
 
 TRIAL = "benchsite.trial"
+UPLOADS = "benchsite.uploads"
 
 
 def demand_broker() -> None:

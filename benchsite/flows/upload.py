@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,10 +27,13 @@ from runner.journal import EVENTS, MANIFEST, decode
 from runner.replay import Folding, attempts
 
 from . import clean, leaks, projected
-from .ingest import Conflict, read_manifest, take
+from .ingest import Conflict, Progress, read_manifest, take
 from .sources import Source
 
 LARGEST_MANIFEST = 64 << 20
+Tell = Callable[[str, int, int], None]
+"""Told (what is done, how much of it, of how much)."""
+UNPACKING, WRITING = "unpacking files", "writing trials"
 
 
 class Unfit(RunnerError):
@@ -89,7 +94,7 @@ def receive(upload: Upload, digest: str, stream: IO[bytes]) -> None:
     _note_sent(upload.by, [(digest, size)])
 
 
-def commit(upload: Upload) -> Run:
+def commit(upload: Upload, tell: Progress | None = None) -> Run:
     """Turn a complete upload into a submitted run. The same bytes again change nothing."""
     if upload.state == Upload.State.COMMITTED:
         found = Run.objects.filter(ulid=upload.run).first()
@@ -101,7 +106,7 @@ def commit(upload: Upload) -> Run:
     _refuse_other_bytes(upload.run, upload.manifest, upload.events)
     _may_send(upload.by, upload.bench)
     try:
-        run = _take(upload)
+        run = _take(upload, tell)
     except (JournalError, BundleError) as error:
         Upload.objects.filter(pk=upload.pk).update(state=Upload.State.FAILED, message=clean.text(error, 500))
         raise error if isinstance(error, Conflict) else Unfit(str(error)) from error
@@ -109,22 +114,32 @@ def commit(upload: Upload) -> Run:
     return run
 
 
-def accept_bundle(file: Any, user: Any) -> Run:
-    """Take a run as one zip bundle from a form; gives the submitted run."""
-    settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
+def accept_file(path: Path, user: Any, tell: Tell = lambda stage, done, total: None) -> Run:
+    """Take a bundle that is a file here already; `tell` hears how far it is."""
     with tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix="bundle-") as folder:
-        path = Path(folder) / "bundle.zip"
-        _save(file, path)
-        limits = Limits(entries=settings.UPLOAD_FILES, size=settings.UPLOAD_TOTAL, blob=settings.UPLOAD_BLOB)
-        try:
-            with open_bundle(path, limits) as bundle:
-                upload = _unpacked(bundle, user, Path(folder) / "run")
-        except BundleError as error:
-            raise Unfit(str(error)) from error
-        return commit(upload)
+        with _opened(path) as bundle:
+            upload = _unpacked(bundle, user, Path(folder) / "run", partial(tell, UNPACKING))
+        return commit(upload, partial(tell, WRITING))
 
 
-def _save(file: Any, path: Path) -> None:
+def look_into(path: Path, user: Any) -> None:
+    """Refuse at once what is no bundle, or of a bench this account may not send to."""
+    with _opened(path) as bundle:
+        _may_send(user, bundle.manifest.bench)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Bundle]:
+    limits = Limits(entries=settings.UPLOAD_FILES, size=settings.UPLOAD_TOTAL, blob=settings.UPLOAD_BLOB)
+    try:
+        with open_bundle(path, limits) as bundle:
+            yield bundle
+    except BundleError as error:
+        raise Unfit(str(error).replace(path.name, "The bundle", 1)) from error
+
+
+def save(file: Any, path: Path) -> int:
+    """Write what a form sent to a file; gives its size."""
     size = 0
     with path.open("wb") as out:
         for chunk in file.chunks() if hasattr(file, "chunks") else iter(lambda: file.read(1 << 20), b""):
@@ -132,13 +147,14 @@ def _save(file: Any, path: Path) -> None:
             if size > settings.UPLOAD_TOTAL:
                 raise TooLarge(f"The bundle is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
             out.write(chunk)
+    return size
 
 
-def _unpacked(bundle: Bundle, user: Any, folder: Path) -> Upload:
+def _unpacked(bundle: Bundle, user: Any, folder: Path, tell: Progress) -> Upload:
     """Judge who may send this before anything of it is kept."""
     _may_send(user, bundle.manifest.bench)
     _refuse_redacted(list(bundle.digests))
-    bundle.unpack(folder, store())
+    bundle.unpack(folder, store(), tell)
     manifest, events = store().put_file(folder / MANIFEST), store().put_file(folder / EVENTS)
     digests = sorted({*bundle.digests, manifest, events})
     _check(bundle.run, digests, manifest, events)
@@ -205,11 +221,11 @@ def _note_sent(user: Any, blobs: list[tuple[str, int]]) -> None:
     Sent.objects.bulk_create(sent, ignore_conflicts=True, batch_size=2000)
 
 
-def _take(upload: Upload) -> Run:
+def _take(upload: Upload, tell: Progress | None) -> Run:
     source = Source.of_store(upload.manifest, upload.events)
     _judge(upload, source)
     known = Bench.objects.named(upload.bench).exists()
-    run = take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE)
+    run = take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE, on_progress=tell)
     if not known and run.bench.group is not None:
         with transaction.atomic():
             join(upload.by, run.bench.group)

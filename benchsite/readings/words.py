@@ -139,6 +139,11 @@ def count(many: int, one: str, several: str = "") -> str:
     return f"{many:,} {one if many == 1 else several or one + 's'}"
 
 
+def held(many: int) -> str:
+    told = count(many, "of its files looks as if it held a secret", "of its files look as if they held a secret")
+    return f"{told}: nobody can open what is held back until a curator decides."
+
+
 def listed(words: list[str], limit: int = 3, of: str = "") -> str:
     """`a, b and c`; past the limit `a, b, c and 4 more` (of what, where that is not plain)."""
     if len(words) > limit:

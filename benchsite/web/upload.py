@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from benchsite.flows.incoming import take_bundle
 from benchsite.flows.leaks import held_of
-from benchsite.flows.upload import accept_bundle
-from benchsite.readings.words import count
+from benchsite.jobs.models import Job
+from benchsite.readings import words
 from runner.errors import RunnerError
 
 from .conditional import private
@@ -40,9 +41,10 @@ def _taken(request: HttpRequest) -> HttpResponse:
     file = request.FILES.get("bundle")
     if file is None:
         raise RunnerError("No file was chosen: choose the .zip that `benchsite bundle RUN` wrote.")
-    run = accept_bundle(file, request.user)
+    run = take_bundle(file, request.user)
+    if isinstance(run, Job):
+        return redirect("job", key=run.key)
     messages.success(request, "The run is here. It counts on leaderboards once a curator accepts it.")
     if held := held_of(run):
-        told = count(held, "of its files looks as if it held a secret", "of its files look as if they held a secret")
-        messages.warning(request, f"{told}: nobody can open what is held back until a curator decides.")
+        messages.warning(request, words.held(held))
     return redirect("run", ulid=run.ulid)

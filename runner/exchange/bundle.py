@@ -10,7 +10,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,12 +115,13 @@ class Bundle:
             with self._open(BLOBS + digest) as file:
                 yield digest, cast(IO[bytes], file)
 
-    def unpack(self, run_dir: Path, store: BlobStore) -> Path:
+    def unpack(self, run_dir: Path, store: BlobStore, tell: Callable[[int, int], None] = lambda done, of: None) -> Path:
         """Put blobs into the store, manifest and events into a new run directory.
 
         Blobs that the store has are read in full all the same: naming a digest must not pass for having its bytes.
         """
-        for digest, stream in self.blobs():
+        for done, (digest, stream) in enumerate(self.blobs()):
+            tell(done, len(self.digests))
             store.put_stream(stream, expected=digest, limit=self._limits.blob)
         run_dir.mkdir(parents=True, exist_ok=True)
         for name in (EVENTS, MANIFEST):  # the manifest last: with it the directory becomes a run

@@ -14,8 +14,9 @@ from benchsite.artifacts.models import BlobUse
 from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
 from benchsite.flows.forget import collect, forget
+from benchsite.flows.incoming import take_bundle
 from benchsite.flows.recheck import differences
-from benchsite.flows.upload import NotThere, TooLarge, Unfit, accept_bundle
+from benchsite.flows.upload import NotThere, TooLarge, Unfit
 from benchsite.runs.models import Run
 from runner.exchange.bundle import write_bundle
 from tests import make
@@ -30,11 +31,11 @@ def bundle(tmp_path: Path, **options: Any) -> SimpleUploadedFile:
 
 def test_a_bundle_becomes_a_submitted_run_and_is_idempotent(tmp_path: Path) -> None:
     user, file = make.make_user(), bundle(tmp_path)
-    run = accept_bundle(file, user)
+    run = take_bundle(file, user)
     assert (run.verdict, run.by) == ("submitted", user)
     assert list(differences(run)) == []
     file.seek(0)
-    assert accept_bundle(file, user).pk == run.pk
+    assert take_bundle(file, user).pk == run.pk
 
 
 def test_a_bundle_for_somebody_elses_bench_keeps_nothing(tmp_path: Path, ingested: Callable[..., Run]) -> None:
@@ -42,21 +43,21 @@ def test_a_bundle_for_somebody_elses_bench_keeps_nothing(tmp_path: Path, ingeste
     Bench.objects.update(visibility="private")
     before = set(store().digests())
     with pytest.raises(NotThere):
-        accept_bundle(bundle(tmp_path, seed=4), make.make_user())
+        take_bundle(bundle(tmp_path, seed=4), make.make_user())
     assert set(store().digests()) == before
 
 
 @pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04" + b"\0" * 100])
 def test_what_is_no_bundle_is_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(Unfit) as refusal:
-        accept_bundle(SimpleUploadedFile("run.zip", data), make.make_user())
+        take_bundle(SimpleUploadedFile("run.zip", data), make.make_user())
     assert "\n" not in str(refusal.value)
 
 
 def test_a_bundle_over_the_cap_is_refused(tmp_path: Path, settings: Any) -> None:
     settings.UPLOAD_TOTAL = 500
     with pytest.raises(TooLarge):
-        accept_bundle(bundle(tmp_path), make.make_user())
+        take_bundle(bundle(tmp_path), make.make_user())
 
 
 def test_forgetting_a_run_frees_its_bytes_but_not_shared_ones(tmp_path: Path, ingested: Callable[..., Run]) -> None:

@@ -15,7 +15,8 @@ from benchsite.artifacts.store import store
 from benchsite.curation.models import BlobDecision
 from benchsite.flows import leaks
 from benchsite.flows.curate import NotAllowed
-from benchsite.flows.upload import Unfit, accept_bundle
+from benchsite.flows.incoming import take_bundle
+from benchsite.flows.upload import Unfit
 from benchsite.runs.models import Run
 from runner.digests import sha256
 from runner.exchange.bundle import write_bundle
@@ -86,7 +87,7 @@ def test_a_redacted_blob_is_gone_for_good(client: Client, run: Run, blob: Blob, 
     assert "was redacted" in pages(client, run)
     again = write_bundle(write(tmp_path / "again", STORY, seed=2), tmp_path / "again.zip")
     with pytest.raises(Unfit, match="was redacted on this site and is not taken again"):
-        accept_bundle(SimpleUploadedFile("again.zip", again.read_bytes()), make.make_user())
+        take_bundle(SimpleUploadedFile("again.zip", again.read_bytes()), make.make_user())
     assert not store().has(blob.digest)
 
 

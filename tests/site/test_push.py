@@ -69,10 +69,10 @@ def test_a_token_that_is_not_known_or_may_not_upload_sends_nothing(tmp_path: Pat
 
 
 def test_a_bundle_brings_the_same_run_as_a_push(tmp_path: Path, live_server: Any) -> None:
-    from benchsite.flows.upload import accept_bundle
+    from benchsite.flows.incoming import take_bundle
 
     run_dir, user = make_run(tmp_path), make_user()
     with write_bundle(run_dir, tmp_path / "run.zip").open("rb") as file:
-        run = accept_bundle(file, user)
+        run = take_bundle(file, user)
     done = json.loads(pushed(run_dir, live_server.url, make_token(user)).stdout)
     assert (done["run"], done["sent"]) == (run.ulid, 0)

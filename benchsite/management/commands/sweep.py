@@ -1,6 +1,7 @@
 from django.utils import timezone
 
 from benchsite.flows.forget import collect
+from benchsite.flows.incoming import wake_if_waiting
 from benchsite.flows.launch import folder_of
 from benchsite.flows.leases import sweep
 from benchsite.management.telling import Telling
@@ -11,5 +12,6 @@ class Command(Telling):
 
     def flow(self) -> None:
         sent = sweep(timezone.now(), folder_of)
+        wake_if_waiting()
         many, size = collect()
         self.say(f"{sent} trials sent again, {many} blobs ({size} bytes) deleted.")

@@ -12,7 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, reverse
 
+from benchsite.accounts.models import User
 from benchsite.artifacts.models import Artifact
+from benchsite.jobs.models import Job
 from benchsite.runs.models import Run
 from benchsite.web.urls import urlpatterns
 from tests.make import make_curator, make_user
@@ -62,6 +64,7 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
     ),
     **dict.fromkeys(("artifact", "compare", "compare_table", "compare_report", "run_report"), PRIVATE),
     "tokens": OWN,
+    "job": (404, 404, 200, 200),
     **dict.fromkeys(("token_revoke", "run_cancel", "run_note", "run_tag"), (302, 405, 405, 405)),
 }
 """Status for stranger, outsider (another's account), member of the bench's group, curator; the bench is private."""
@@ -98,6 +101,7 @@ def address(name: str, run: Run) -> str:
         "run_trials_table": [*of_run, "json"],
         "compare_table": ["cases", "csv"],
         "token_revoke": [1],
+        "job": ["mias-bundle"],
         "docs_page": ["operations"],
     }
     default = of_trial if name.startswith("trial") else of_run if name.startswith("run_") or name == "run" else []
@@ -135,6 +139,7 @@ def test_every_route_has_an_expectation() -> None:
 
 
 def test_each_person_gets_what_is_theirs(hidden: Run, cast: dict[str, Client]) -> None:
+    Job.objects.create(key="mias-bundle", kind="upload", by=User.objects.get(username="mia"))
     got = {name: tuple(cast[who].get(address(name, hidden)).status_code for who in CAST) for name in EXPECTED}
     assert got == EXPECTED
 

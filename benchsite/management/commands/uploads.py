@@ -1,0 +1,9 @@
+from benchsite.flows.incoming import drain
+from benchsite.management.telling import Telling
+
+
+class Command(Telling):
+    help = "Take in the large bundles that wait. The site starts it by itself where there is no broker."
+
+    def flow(self) -> None:
+        self.say(f"{drain()} bundles taken up.")

@@ -1,0 +1,22 @@
+"""The page of a bundle that is being taken in; while it is, a part of it asks for itself again."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from benchsite.readings.job import job_page
+
+from . import asked
+from .access import found
+from .conditional import private
+
+
+@require_safe
+def job(request: HttpRequest, key: str) -> HttpResponse:
+    page = found(job_page(request.user, key))
+    template = "_job.html" if asked.choice(request.GET, "part", ("", "state"), "") else "job.html"
+    context = {"page": page, "crumbs": [("Upload", reverse("upload")), ("Bundle received", None)]}
+    return private(render(request, f"upload/{template}", context))
