@@ -71,4 +71,6 @@ def _of_square(of: str, given: dict[str, str]) -> dict[str, str]:
     if not (cell and scenario):
         raise Http404("of= takes the key of a cell, a slash, and a scenario")
     how = given["counted"] or given["state"] or given["measure"]
-    return {"cell": cell, "scenario": scenario, "counted": given["counted"] if how else DEFAULT_POLICY}
+    counted = given["counted"] if how else DEFAULT_POLICY
+    seen = given["seen"] or ("observed" if given["measure"] else "")
+    return {"cell": cell, "scenario": scenario, "counted": counted, "seen": seen}

@@ -146,7 +146,8 @@ def rest_of(slug: str, case: str | None, matrix: Matrix, asked: Question) -> Res
     said = {"scenario": slug, **({"case": case} if case is not None else {})}
     how, plain = counted_as(matrix, asked), "&amp;" + escape(urlencode(said))
     if case is None:  # thousands of squares: the short form, which is counted by default as they are
-        short = {} if how == {"counted": DEFAULT_POLICY} else how
+        implied = (("counted", DEFAULT_POLICY), ("seen", "observed"))
+        short = {name: value for name, value in how.items() if (name, value) not in implied}
         counted = ("trials?of=", f"/{escape(quote(slug))}{_and(short)}")
     else:
         counted = ("trials?cell=", f"{plain}{_and(how)}")

@@ -70,7 +70,7 @@ def spent(pair: Pair) -> tuple[Line, ...]:
             write(old),
             write(new),
             old != new,
-            _step(old, new),
+            step(old, new),
             _better(old, new, "minimize", name),
             values=(old, new),
             states=(_known(old), _known(new)),
@@ -98,7 +98,7 @@ def _line(pair: Pair, of: dict[int, Measure], rows: dict[tuple[int, int], Observ
         a=shown[0],
         b=shown[1],
         differs=states[0] != states[1] or (a.value if a else "") != (b.value if b else ""),
-        change=_step(old, new) if numbers else "",
+        change=step(old, new) if numbers else "",
         better=_better(old, new, measure.objective),
         note=", ".join(notes),
         values=(plain(a) if a else None, plain(b) if b else None),
@@ -110,7 +110,7 @@ def _known(value: float | None) -> str:
     return "unknown" if value is None else "known"
 
 
-def _step(old: float | None, new: float | None) -> str:
+def step(old: float | None, new: float | None) -> str:
     """`−27 %`; `−99.98 %` while something is left; from nothing to something has no per cent."""
     if old is None or new is None or old == new or not (math.isfinite(old) and math.isfinite(new)):
         return ""

@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from scipy import stats
 
+from benchsite.readings.compare.observed import step
 from benchsite.runs.models import Run, Tally
 
 Page = Callable[..., BeautifulSoup]
@@ -164,7 +165,17 @@ def test_subjects_are_pooled_over_their_accepted_runs(two: tuple[Run, Run], page
         Tally.objects.filter(cell__subject__axes__agent="careful", measure__key="resolved").values_list("n", flat=True)
     )
     assert int(rows[0]["n"]) == both
-    assert "meddler" in page("/compare/", **named).h1.find_next("p").get_text()
+    soup = page("/compare/", **named)
+    assert "meddler" in soup.h1.find_next("p").get_text()
+    assert [[a.get_text() for a in ran.select("a")] for ran in soup.select(".sides .ran")] == [["2", "1"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [(20_009, 4, "−99.98 %"), (20_009, 0, "−100 %"), (100, 73, "−27 %"), (4, 20_009, "5,002 times"), (-2, -1, "+50 %")],
+)
+def test_a_step_says_no_more_than_is_so(old: float, new: float, told: str) -> None:
+    assert step(old, new) == told
 
 
 def test_each_page_leads_to_its_comparison(two: tuple[Run, Run], page: Page, client: Client) -> None:
