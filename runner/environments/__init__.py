@@ -46,9 +46,12 @@ def _too_weak(environment: Environment, minimum: str, network: Network | str) ->
     if ISOLATION.index(environment.isolation) < [*ISOLATION].index(minimum):  # type: ignore[arg-type]
         return (
             f"The bench demands isolation={minimum!r}; the environment {environment.name!r} "
-            f"gives {environment.isolation!r}."
+            f"gives {environment.isolation!r}. Take a stronger one, or demand less."
         )
     wanted = (network,) if isinstance(network, str) else (network.execution, network.evaluation)
     if "none" in wanted and not environment.cuts_network:
-        return f"The environment {environment.name!r} cannot cut off the network, which the bench demands."
+        return (
+            f"The environment {environment.name!r} cannot cut off the network, which the bench demands "
+            "(network='none'). Take the sandbox or a container, or declare network='open'."
+        )
     return ""
