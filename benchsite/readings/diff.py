@@ -13,7 +13,7 @@ from benchsite.diffs.files import Changed, read_record
 from benchsite.diffs.limits import COUNTED_BYTES, COUNTED_FILES, INLINE_FILES, INLINE_ROWS, PAGE_COLOURED
 from benchsite.diffs.options import Options
 from benchsite.diffs.pretty import is_json
-from benchsite.diffs.tree import Node, order, tree
+from benchsite.diffs.tree import Node, tree
 from runner.blobs import BlobStore
 from runner.digests import digest
 from runner.errors import RunnerError
@@ -24,7 +24,7 @@ from .address import from_address, to_address
 from .artifact import Raw
 from .failing import By, failing
 from .filediff import FileDiff, compared, comparison, counts_of
-from .moved import joined, start_world
+from .moved import of_record
 from .movedlines import Of, moved_lines
 from .records import changes_of
 from .shelf import Shelf
@@ -151,14 +151,14 @@ def changes(user: Any, ulid: str, index: int, options: Options, page: int = 1) -
         return None
     records = _records(head)
     shelf = Shelf([*records.values(), head.run.version.template], head.run.bench_id)
-    found, refused = _read(shelf, records.get(options.stage, ""), options.stage)
-    listed = _with_moves(found, shelf, head, options.stage)
+    record = records.get(options.stage, "")
+    found, refused = _read(shelf, record, options.stage)
+    listed = _with_moves(record, found, shelf, head, options.stage)
     counts = head.stage_counts()
     stages = tuple((name, STAGES[name], counts.get(name, 0)) for name in STAGES if name in records)
     named, carried = _named(head, listed, options), moved_lines(listed, shelf, options)
     every, listed = len(listed), listed if named is None else tuple(one for one in listed if _says(one, named))
     page = min(max(1, page), max(1, -(-len(listed) // COUNTED_FILES)))
-    listed = tuple(sorted(listed, key=lambda change: order(change.path)))
     here = listed[(page - 1) * COUNTED_FILES : page * COUNTED_FILES]
     shelf.expect(side.sha256 for change in here for side in change.sides if side)
     files = (replace(file, named=_says(file.change, named or {})) for file in files_of(here, shelf, options, carried))
@@ -170,10 +170,10 @@ def one_file(user: Any, ulid: str, index: int, address: str, options: Options) -
     path = from_address(address)
     if head is None or path is None:
         return None
-    records = _records(head)
-    shelf = Shelf([records.get(options.stage, "")], head.run.bench_id)
-    found, _ = _read(shelf, records.get(options.stage, ""), options.stage)
-    listed = _with_moves(found, shelf, head, options.stage)
+    record = _records(head).get(options.stage, "")
+    shelf = Shelf([record], head.run.bench_id)
+    found, _ = _read(shelf, record, options.stage)
+    listed = _with_moves(record, found, shelf, head, options.stage)
     change = next((change for change in listed if change.path == path), None)
     shelf.expect(side.sha256 for side in change.sides if side) if change else None
     named = _says(change, _named(head, listed, options) or {}) if change else ()
@@ -254,10 +254,9 @@ def _read(shelf: Shelf, record: str, stage: str) -> tuple[tuple[Changed, ...], s
     return (found, "") if found is not None else ((), shelf.why.get(record, "The change record is not here."))
 
 
-def _with_moves(found: tuple[Changed, ...], shelf: Shelf, head: Head, stage: str) -> tuple[Changed, ...]:
+def _with_moves(record: str, found: tuple[Changed, ...], shelf: Shelf, head: Head, stage: str) -> tuple[Changed, ...]:
     """Find moves, and copies of what stood in the start world; evaluation did not begin with that one."""
-    digest = head.run.version.template if stage == "agent" else ""
-    return joined(found, shelf, lambda: start_world(digest, shelf))
+    return of_record(record, found, shelf, head.run.version.template if stage == "agent" else "") if found else ()
 
 
 def files_of(found: Sequence[Changed], shelf: Shelf, options: Options, carried: Mapping[str, Of]) -> Iterable[FileDiff]:
