@@ -18,6 +18,12 @@ def blobs(tmp_path: Path, settings: Any) -> Path:
     return tmp_path / "blobs"
 
 
+@pytest.fixture(autouse=True)
+def quick_passwords(settings: Any) -> None:
+    """Accounts are made by the dozen here, and hashing well takes half a second each."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def ingested(tmp_path: Path) -> Callable[..., Any]:
     """Make a run and take it in, accepted; gives its row."""

@@ -16,12 +16,6 @@ from benchsite.runs.models import Run
 from tests.make import make_run
 
 
-@pytest.fixture(autouse=True)
-def quick_passwords(settings: Any) -> None:
-    """Accounts are made by the dozen here, and hashing well takes half a second each."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture(scope="session")
 def run_dirs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Make each run directory once: ingest only reads it."""
