@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .run import CANCELLED
+from .run import CANCELLED, bench_option
 from .terminal import console, plural, print_json, text
 from .watching import Watch
 
@@ -26,13 +27,13 @@ def command(options: Namespace) -> int:
         run = checked.result.manifest.run
         print_json({"ok": checked.ok, "run": run, "cases": [asdict(case) for case in checked.cases]})
     else:
-        _show(checked)
+        _show(checked, Path(options.bench))
     if checked.result.state == "cancelled":
         return CANCELLED
     return 0 if checked.ok else UNSOUND
 
 
-def _show(checked: Checked) -> None:
+def _show(checked: Checked, bench: Path) -> None:
     from rich.table import Table
 
     out = console()
@@ -51,8 +52,8 @@ def _show(checked: Checked) -> None:
     for case in wrong:
         out.print(text(f"{case.file}:{case.line}: {case.problem}"))
     if wrong:
-        run = checked.result.manifest.run
-        out.print(text(f"{plural(len(wrong), 'case')} of {len(checked.cases)} unsound. See it: benchsite result {run}"))
+        where = f"benchsite result {checked.result.manifest.run}{bench_option(bench)}"
+        out.print(text(f"{plural(len(wrong), 'case')} of {len(checked.cases)} unsound. See it: {where}"))
     elif checked.ok:
         said = f"the bench's own solution reaches {headline.key if headline else ''}, doing nothing does not"
         out.print(text(f"The bench is sound: in {plural(len(checked.cases), 'case')} {said}."))

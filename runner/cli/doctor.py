@@ -43,6 +43,9 @@ def _show(found: Diagnosis) -> None:
 
 
 def _line(agent: AgentFound) -> str:
+    """Only keys that are set are told by name: a client of many providers could take eight."""
     state = "not found" if agent.version is None else f"found {agent.version}".strip()
-    variables = "".join(f"  {name} {'set' if there else 'not set'}" for name, there in agent.variables.items())
-    return f"agent        {agent.name}  {state}{variables}"
+    kind = f" ({agent.adapter})" if agent.adapter not in ("", agent.name) else ""
+    given = [name for name, there in agent.variables.items() if there]
+    keys = f"  {' and '.join(given)} set" if given else "  no key set" if agent.variables else ""
+    return f"agent        {agent.name}{kind}  {state}{keys}"

@@ -144,11 +144,11 @@ def _close(result: RunResult, path: Path) -> None:
         out.print(text(f"  {count} x {reason}"))
     if len(reasons) > 8:
         out.print(text(f"  and {plural(len(reasons) - 8, 'other reason')}"))
-    where = "" if path.parents[2] == Path.cwd() else f" --bench {shlex.quote(_near(path.parents[2]))}"
-    out.print(text(f"See it: benchsite result {result.manifest.run}{where}"))
+    out.print(text(f"See it: benchsite result {result.manifest.run}{bench_option(path.parents[2])}"))
 
 
-def _near(folder: Path) -> str:
-    """Name a folder from here where it lies below, so that the line can be pasted and read."""
-    here = Path.cwd()
-    return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)
+def bench_option(bench: Path) -> str:
+    """Name the bench in a command that is shown, where it is not here: by its way from here, if it lies below."""
+    here, bench = Path.cwd(), bench.absolute()
+    near = bench.relative_to(here) if bench.is_relative_to(here) else bench
+    return "" if bench == here else f" --bench {shlex.quote(str(near))}"

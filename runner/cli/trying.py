@@ -13,7 +13,7 @@ from runner.journal import EVENT_TYPES, Event
 from runner.records import RunResult
 from runner.transcript import read_steps
 
-from .run import CANCELLED, exit_code, outcome
+from .run import CANCELLED, bench_option, exit_code, outcome
 from .stopping import stopping
 from .terminal import console, plural, print_json, seconds, text
 from .transcript import SHORT, STYLES, step_lines
@@ -130,4 +130,4 @@ class Telling:
         self.say(said, "bold green" if trial.state == "scored" else "bold red")
         if (world := _world(result, path)) is not None:
             self.say(f"world  {world}")
-        self.say(f"more   benchsite diff {result.manifest.run}:0")
+        self.say(f"more   benchsite diff {result.manifest.run}:0{bench_option(path.parents[2])}")

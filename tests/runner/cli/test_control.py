@@ -100,7 +100,7 @@ def test_fail_fast_lets_no_trial_begin_after_an_error(tmp_path: Path) -> None:
 
 
 def test_try_tells_one_trial_in_words_and_keeps_its_world_apart_from_the_runs(bench: Path, run_dir: Path) -> None:
-    done = benchsite("try", "solve", cwd=bench)
+    done = benchsite("try", "solve", "--bench", bench, cwd=bench.parent)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     for said in ("      the scenario speaks", "observed resolved = True", "scored solved"):
@@ -109,7 +109,8 @@ def test_try_tells_one_trial_in_words_and_keeps_its_world_apart_from_the_runs(be
     (world,) = (Path(line.removeprefix("world  ")) for line in lines if line.startswith("world  "))
     assert (world / "answer.txt").read_text() == "yes\n"
     assert "tries" in world.parts
-    assert benchsite("diff", lines[-1].split()[-1], cwd=bench).stdout.startswith("diff --git a/answer.txt")
+    advised = lines[-1].removeprefix("more   benchsite ").split()
+    assert benchsite(*advised, cwd=bench.parent).stdout.startswith("diff --git a/answer.txt")
     assert json_of("result", "latest", cwd=bench)["run"] == run_dir.name
 
 

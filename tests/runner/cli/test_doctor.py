@@ -64,9 +64,10 @@ def test_a_key_that_is_not_set_is_missing_and_one_that_is_set_is_never_shown(tmp
     code, found = _found(bench, PATH=programs, CODEX_API_KEY="", OPENAI_API_KEY="")
     assert (code, found["agents"][0]["variables"]) == (1, {"CODEX_API_KEY": False, "OPENAI_API_KEY": False})
     assert found["problems"] == ["codex: none of its keys is set; set CODEX_API_KEY or OPENAI_API_KEY."]
+    assert "  no key set" in benchsite("doctor", bench, PATH=programs, CODEX_API_KEY="", OPENAI_API_KEY="").stdout
     done = benchsite("doctor", bench, PATH=programs, OPENAI_API_KEY="sk-canary-value")
     assert done.returncode == 0
-    assert "OPENAI_API_KEY set" in done.stdout
+    assert "  OPENAI_API_KEY set" in done.stdout
     assert "sk-canary-value" not in done.stdout + done.stderr
 
 
