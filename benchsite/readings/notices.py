@@ -225,10 +225,11 @@ def _thin(loaded: Loaded, table: Board | None) -> Iterator[Notice]:
         yield Notice("warn", text, anchor="#leaderboard", kind="Thin evidence", short=short)
     clusters = max((place.clusters for place in table.places), default=0)
     if clusters < FEWEST_CLUSTERS and any(place.n for place in table.places):
-        one = len({slot.scenario for slot in loaded.slots}) == 1  # then the cases of it are what is pooled over
-        unit = "case" if one and clusters > 1 else "scenario"
-        text = f"Too few {unit}s ({clusters}) for an interval of the pooled figure or a rank."
-        short = f"{count(clusters, f'{unit} is', f'{unit}s are')} too few for an interval"
+        many, unit = len({slot.scenario for slot in loaded.slots}), "scenario"
+        if many == 1 and clusters > 1:  # then its cases are what is pooled over
+            many, unit = clusters, "case"
+        text = f"Too few {unit}s ({many}) for an interval of the pooled figure or a rank."
+        short = f"{count(many, f'{unit} is', f'{unit}s are')} too few for an interval"
         yield Notice("info", text, anchor="#matrix", kind="Thin evidence", short=short)
 
 
