@@ -11,7 +11,10 @@ from typing import Any
 from .transcript import Step
 
 COMMANDS = frozenset({"command", "cmd", "script", "argv", "args"})
-PATHS = frozenset({"path", "file", "file_path", "filename", "filepath", "notebook_path", "directory", "dir", "cwd"})
+PATHS = frozenset({
+    "path", "file", "file_path", "filePath", "filename", "filepath", "absolute_path", "notebook_path", "directory",
+    "dir", "dir_path", "cwd", "workdir",
+})  # fmt: skip
 _SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/dev", "/tmp", "/workspace", "/etc/os-release",
     "/etc/ssl", "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/mounts",

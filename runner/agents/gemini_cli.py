@@ -76,16 +76,17 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
 
 
 def told(lines: Iterable[dict[str, Any]]) -> Heard:
-    heard, calls, said = Heard(), 0, ""
+    heard, calls, said, at = Heard(), 0, "", None
     for line in lines:
         kind = line["type"]
         if kind not in ("init", "message", "tool_use", "tool_result", "error", "result"):
             continue
         heard.any = True
         if kind == "message" and line.get("role") == "assistant":
+            at = at if said else _time(line)
             said += str(line.get("content") or "")
             continue
-        said = _close(heard, said)
+        said = _close(heard, said, at)
         calls += kind == "tool_use"
         if kind == "init":
             heard.session = str(line.get("session_id") or "") or None
@@ -95,26 +96,30 @@ def told(lines: Iterable[dict[str, Any]]) -> Heard:
             heard.error = str(line.get("message") or "error")
         elif kind == "result":
             _end(heard, line)
-    _close(heard, said)
+    _close(heard, said, at)
     heard.usage = Usage(**{**heard.usage.to_json(), "tool_calls": calls}) if heard.any else Usage()
     return heard
 
 
-def _close(heard: Heard, said: str) -> str:
+def _close(heard: Heard, said: str, at: str | None) -> str:
     """Chunks of one answer are told one by one; whatever comes between ends it."""
     if said:
         heard.text = said
-        heard.steps.append(Step("assistant", "message", said))
+        heard.steps.append(Step("assistant", "message", said, at=at))
     return ""
 
 
+def _time(line: Mapping[str, Any]) -> str | None:
+    return str(line["timestamp"]) if isinstance(line.get("timestamp"), str) else None
+
+
 def _call(line: Mapping[str, Any]) -> Step:
-    call = str(line.get("tool_id"))
+    call, at = str(line.get("tool_id")), _time(line)
     if line["type"] == "tool_use":
         name = str(line.get("tool_name"))
-        return Step("assistant", "tool_call", tool=name, arguments=line.get("parameters"), call=call)
+        return Step("assistant", "tool_call", tool=name, arguments=line.get("parameters"), call=call, at=at)
     output = line.get("output") or mapping(line.get("error")).get("message") or ""
-    return Step("tool", "observation", str(output), call=call)
+    return Step("tool", "observation", str(output), call=call, at=at)
 
 
 def _end(heard: Heard, line: Mapping[str, Any]) -> None:
@@ -123,7 +128,7 @@ def _end(heard: Heard, line: Mapping[str, Any]) -> None:
     if line.get("status") == "error":
         error = mapping(line.get("error"))
         heard.error = str(error.get("message") or heard.error or "error")
-        heard.steps.append(Step("system", "message", heard.error))
+        heard.steps.append(Step("system", "message", heard.error, at=_time(line)))
     elif line.get("status") == "success":
         heard.error = ""
     stats = mapping(line.get("stats"))

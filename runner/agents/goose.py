@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from runner.transcript import Step
 from .base import Ask, Ended, Invocation, Probe, Reading
 from .clis import cli, cli_pin, events, number, root_url, since, thread, thread_of
 from .programs import ask_version, find_program
-from .telling import MODEL_KEYS, Heard, keyed, mapping, reading, rows
+from .telling import MODEL_KEYS, Heard, keyed, mapping, moment, reading, rows, stamp
 
 KIND = "goose"
 INSTALL = "curl -fsSL https://github.com/block/goose/releases/download/stable/download_cli.sh | CONFIGURE=false bash"
@@ -71,7 +72,9 @@ def told(lines: Iterable[dict[str, Any]], before: Usage | None = None) -> Heard:
             continue
         heard.any = True
         if kind == "message":
-            _message(heard, mapping(line.get("message")), said)
+            message, first = mapping(line.get("message")), len(heard.steps)
+            _message(heard, message, said)
+            stamp(heard, first, moment(message.get("created")))
         elif kind == "error":
             heard.error = str(line.get("error") or "error")
             heard.steps.append(Step("system", "message", heard.error))
@@ -120,7 +123,7 @@ def _say(heard: Heard, key: tuple[str, str], text: str, said: dict[tuple[str, st
         said[key] = len(heard.steps)
         heard.steps.append(Step("assistant", kind, text))  # type: ignore[arg-type]
     else:
-        heard.steps[place] = Step("assistant", kind, heard.steps[place].text + text)  # type: ignore[arg-type]
+        heard.steps[place] = replace(heard.steps[place], text=heard.steps[place].text + text)
     if kind == "message":
         heard.text = heard.steps[said[key]].text
 

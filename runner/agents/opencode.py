@@ -18,7 +18,7 @@ from runner.transcript import Step
 from .base import Ask, Ended, Invocation, Probe, Reading
 from .clis import cli, cli_pin, events, nested, number, plus, v1_url
 from .programs import ask_version, find_program
-from .telling import MODEL_KEYS, Heard, keyed, mapping, reading
+from .telling import MODEL_KEYS, Heard, keyed, mapping, moment, reading, stamp
 
 KIND = "opencode"
 INSTALL = "npm install -g opencode-ai"
@@ -81,7 +81,7 @@ def told(lines: Iterable[dict[str, Any]]) -> Heard:
         kind, part = line["type"], mapping(line.get("part"))
         if kind not in ("step_start", "step_finish", "text", "reasoning", "tool_use", "error"):
             continue
-        heard.any = True
+        heard.any, first = True, len(heard.steps)
         heard.session = str(line.get("sessionID") or "") or heard.session
         if kind == "error":
             _fail(heard, line)
@@ -94,6 +94,7 @@ def told(lines: Iterable[dict[str, Any]]) -> Heard:
             heard.steps += _call(part)
         elif kind in ("text", "reasoning"):
             _say(heard, kind, str(part.get("text") or ""))
+        stamp(heard, first, moment(at / 1000) if (at := number(line.get("timestamp"))) else None)
     heard.usage = _usage(list(finished.values()), len(calls)) if heard.any else Usage()
     return heard
 

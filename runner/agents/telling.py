@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,22 @@ def judged(title: str, error: str) -> tuple[tuple[str, str] | None, str | None]:
     if meant is None or not meant.startswith("provider"):
         return None, meant
     return (meant, sentence(title, error)), None
+
+
+def stamp(heard: Heard, first: int, at: str | None) -> None:
+    """Give the time of an event to the steps that it told, those from `first` on."""
+    if at:
+        heard.steps[first:] = [replace(step, at=step.at or at) for step in heard.steps[first:]]
+
+
+def moment(seconds: Any) -> str | None:
+    """A time in seconds since 1970 as events with a written time have it."""
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def mapping(value: Any) -> dict[str, Any]:

@@ -135,6 +135,9 @@ def call(**arguments: object) -> Step:
         ({"cmd": ["bash", "-lc", "find / -name '*.json'"]}, "/"),
         ({"argv": ["cat", "/proc/1/environ"]}, "/proc/1/environ"),
         ({"file_path": "/srv/answers.txt"}, "/srv/answers.txt"),
+        ({"filePath": "/srv/answers.txt"}, "/srv/answers.txt"),
+        ({"absolute_path": "/srv/answers.txt"}, "/srv/answers.txt"),
+        ({"dir_path": "/srv"}, "/srv"),
         ({"path": "../../etc/shadow"}, "/etc/shadow"),
     ],
 )

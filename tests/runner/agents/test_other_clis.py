@@ -59,6 +59,9 @@ def test_the_steps_of_a_fix_are_told_in_order(desk: Make, name: str) -> None:
     assert "Looking." in reading.steps[1].text or "look" in reading.steps[1].text
     assert reading.steps[2].arguments["command"].endswith("sed -i s/a-b/a+b/ calc.py")
     assert reading.steps[3].call == reading.steps[2].call
+    times = [step.at for step in reading.steps[1:] if step.at]
+    assert len(times) == (4 if name in ("opencode", "gemini-cli", "goose") else 0)
+    assert times == sorted(times)
     assert (reading.fault, reading.flags) == (None, ())
     assert reading.text == ("Done." if name == "mini-swe-agent" else "Fixed.")
 
