@@ -32,8 +32,6 @@ class Past:
     interval: tuple[float, float] | None
     fingerprint: str
     changed: bool
-    current: bool
-    """Whether it reads as in the newest run."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +79,10 @@ class HistoryPage:
     """Whether the newest run's headline is a boolean: else nothing is solved, and figures stand on the runs' pages."""
     past: tuple[Past, ...]
     total: int
+    older: str = ""
+    """The last run shown, where there are older ones."""
+    alike: int = 0
+    """How many of the newest runs have the scenario as it reads now: all but the history is told of them."""
     now: Counts = field(default_factory=Counts)
     runs: tuple[Run, ...] = ()
     passers: tuple[Passer, ...] = ()
@@ -107,18 +109,20 @@ class HistoryPage:
         return sum(past.changed for past in self.past)
 
 
-def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:
-    """`runs`: those the reader may see, accepted ones; the newest come first."""
+def history_page(bench: Bench, slug: str, runs: Any, before: str = "") -> HistoryPage | None:
+    """`runs`: those the reader may see, accepted ones; the newest come first. `before` names the run whose elders the
+    history shows; all else is told of the newest."""
     scenario = ScenarioRow.objects.filter(bench=bench, slug=slug).first()
     if scenario is None:
         return None
     versions = {row.version_id: row for row in ScenarioVersion.objects.filter(scenario=scenario)}
     having = runs.filter(version__in=versions).select_related("version", "bench").order_by("-id")
-    newest = list(having[:RUNS])
-    slots = _slots(newest, scenario)
-    past = _past(newest, versions, slots)
-    doc = next((versions[run.version_id].doc for run in newest), "")
-    alike = _once([one.run for one in past if one.current])
+    newest = list(having[: RUNS + 1])
+    shown = list(having.filter(pk__lt=_place(runs, before))[: RUNS + 1]) if before else newest
+    slots = _slots([*newest[:RUNS], *shown[:RUNS]], scenario)
+    now = versions[newest[0].version_id].fingerprint if newest else ""
+    doc = versions[newest[0].version_id].doc if newest else ""
+    alike = _once([run for run in newest[:RUNS] if versions[run.version_id].fingerprint == now])
     cells = list(Cell.objects.filter(run__in=alike).select_related("subject").order_by("-run", "ordinal"))
     kept = [slot for run in alike for slot in slots[run.pk]]
     passers = _passers(alike, cells, slots)
@@ -128,8 +132,10 @@ def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:
         name=scenario.name,
         doc=doc,
         rate=bool(newest) and Measure.objects.filter(version=newest[0].version_id, headline=True, type="bool").exists(),
-        past=past,
-        total=len(newest) if len(newest) < RUNS else having.count(),
+        past=_past(shown, versions, slots),
+        total=len(newest) if len(newest) <= RUNS else having.count(),
+        older=shown[RUNS - 1].ulid if len(shown) > RUNS else "",
+        alike=len(alike),
         now=_sum(kept),
         runs=tuple(alike[:COLUMNS]),
         passers=passers,
@@ -137,6 +143,11 @@ def history_page(bench: Bench, slug: str, runs: Any) -> HistoryPage | None:
         cost=_spent(kept, "cost"),
         seconds=_spent(kept, "seconds"),
     )
+
+
+def _place(runs: Any, ulid: str) -> int:
+    place: int | None = runs.filter(ulid=ulid).values_list("pk", flat=True).first()
+    return place or 0
 
 
 def _once(runs: list[Run]) -> list[Run]:
@@ -157,10 +168,9 @@ def _slots(runs: list[Run], scenario: Any) -> dict[int, list[SlotFacts]]:
 def _past(runs: list[Run], versions: dict[int, ScenarioVersion], slots: dict[int, list[SlotFacts]]) -> tuple[Past, ...]:
     prints = [versions[run.version_id].fingerprint for run in runs]
     made = []
-    for place, run in enumerate(runs):
-        counts, before = _sum(slots[run.pk]), prints[place + 1] if place + 1 < len(runs) else prints[place]
-        current = prints[place] == prints[0]
-        made.append(Past(run, counts, counts.interval(), prints[place], before != prints[place], current))
+    for run, own, before in zip(runs[:RUNS], prints, [*prints[1:], *prints[-1:]], strict=False):
+        counts = _sum(slots[run.pk])
+        made.append(Past(run, counts, counts.interval(), own, own != before))
     return tuple(made)
 
 

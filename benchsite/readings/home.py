@@ -125,6 +125,13 @@ class RunsPage:
     state: str
     verdict: str
     tag: str
+    bench: str
+
+    @property
+    def filters(self) -> str:
+        """Say by what the list is filtered."""
+        asked = {"state": self.state, "verdict": self.verdict, "tag": self.tag, "bench": self.bench}
+        return ", ".join(f"the {name} “{value}”" for name, value in asked.items() if value)
 
 
 def home_page(benches: Any, runs: Any) -> HomePage:
@@ -145,18 +152,21 @@ def benches_page(benches: Any, runs: Any, start: int) -> BenchesPage:
     return BenchesPage(lines, total, start + PAGE if start + PAGE < total else None)
 
 
-def runs_page(runs: Any, *, state: str, verdict: str, tag: str, before: int) -> RunsPage:
+def runs_page(runs: Any, *, state: str, verdict: str, tag: str, bench: str, before: int) -> RunsPage:
     found = runs
     if state:
         found = found.filter(state=state)
     if verdict:
         found = found.filter(verdict=verdict)
+    if bench:
+        owner, _, name = bench.partition("/")
+        found = found.filter(bench__owner=owner, bench__name=name)
     if tag:
         found = found.filter(ulid__in=Tag.objects.filter(trial=None, name=tag).values("run"))
     page = found.filter(pk__lt=before) if before else found
     rows = list(page.select_related("bench", "by").order_by("-id")[: PAGE + 1])
     following = rows[PAGE - 1].pk if len(rows) > PAGE else None
-    return RunsPage(run_lines(rows[:PAGE]), found.count(), following, state, verdict, tag)
+    return RunsPage(run_lines(rows[:PAGE]), found.count(), following, state, verdict, tag, bench)
 
 
 def run_lines(runs: Iterable[Run]) -> tuple[RunLine, ...]:

@@ -65,5 +65,5 @@ def _runs(request: HttpRequest) -> readings.RunsPage:
     state = asked.choice(request.GET, "state", STATES, "")
     verdict = asked.choice(request.GET, "verdict", VERDICTS, "")
     before = asked.whole(request, "before", 0)
-    tag = request.GET.get("tag", "")
-    return readings.runs_page(runs_for(request), state=state, verdict=verdict, tag=tag, before=before)
+    tag, bench = request.GET.get("tag", ""), request.GET.get("bench", "")
+    return readings.runs_page(runs_for(request), state=state, verdict=verdict, tag=tag, bench=bench, before=before)

@@ -46,17 +46,20 @@ def run_scenario_table(request: HttpRequest, ulid: str, slug: str, table: str, k
 @require_safe
 def bench_scenario(request: HttpRequest, owner: str, name: str, slug: str) -> HttpResponse:
     bench = bench_for(request, owner, name)
-    runs = runs_for(request).of_bench(bench).counted()
+    runs, before = runs_for(request).of_bench(bench).counted(), request.GET.get("before", "")
+    told = {"query": f"?before={before}" if before else "", "crumbs": crumbs_of_bench(bench, (slug, None))}
     return page(
         request,
         revision(bench, runs),
         "history.html",
-        lambda: {"page": found(history_page(bench, slug, runs)), "crumbs": crumbs_of_bench(bench, (slug, None))},
+        lambda: {"page": found(history_page(bench, slug, runs, before)), **told},
     )
 
 
 @require_safe
 def bench_scenario_table(request: HttpRequest, owner: str, name: str, slug: str, table: str, kind: str) -> HttpResponse:
     bench, sheet = bench_for(request, owner, name), twins.named(HISTORY, table)
-    runs = runs_for(request).of_bench(bench).counted()
-    return twins.twin(request, revision(bench, runs), lambda: sheet(found(history_page(bench, slug, runs))), kind)
+    runs, before = runs_for(request).of_bench(bench).counted(), request.GET.get("before", "")
+    return twins.twin(
+        request, revision(bench, runs), lambda: sheet(found(history_page(bench, slug, runs, before))), kind
+    )

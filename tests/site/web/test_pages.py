@@ -219,3 +219,27 @@ def test_every_page_of_the_docs_leads_only_where_something_is(client: Client) ->
         linked |= {str(a["href"]) for a in read.select(".doc a") if "://" not in str(a["href"])}
     assert reverse("docs_page", args=["statistics"]) in linked, "the pages name one another"
     assert {address: client.get(address).status_code for address in linked} == dict.fromkeys(linked, 200)
+
+
+def test_every_run_of_a_bench_can_be_reached_from_it_and_from_its_scenarios(
+    made: Callable[..., Run], page: Callable[..., BeautifulSoup], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchsite.readings.history.RUNS", 1)
+    monkeypatch.setattr("benchsite.readings.bench.RUNS", 1)
+    shape = {"trials": 1, "cells": 1, "scenarios": 1}
+    first, second = made("first", **shape), made("second", seed=2, **shape)
+    made("other", seed=3, bench="acme/other", **shape)
+
+    def runs_in(address: str) -> list[str]:
+        return [a.text.split()[1] for a in page(address).select("tbody th[scope=row] a") if a.text.startswith("Run ")]
+
+    past = reverse("bench_scenario", args=["acme", "demo", "fix_bug"])
+    older = page(past).select_one("a[rel=next]")
+    assert older
+    assert runs_in(past) == ["2"]
+    assert runs_in(past + str(older["href"]).partition("#")[0]) == ["1"]
+    assert client.get(f"{past}history.json{older['href']}").json()["rows"][0]["run"] == first.ulid
+    everything = page(reverse("bench", args=["acme", "demo"])).select_one(".pager a")
+    assert everything
+    assert runs_in(str(everything["href"])) == [str(second.label), str(first.label)]
+    assert "the bench “acme/none”" in page(reverse("runs"), bench="acme/none").text
