@@ -220,7 +220,7 @@ class LiveTrial:
 
     def left_ungraded(self, error: BaseException) -> bool:
         """Did this end the evaluation of an agent that had done all it was asked for?"""
-        failed = self.verdict is not None and self.verdict.state == "eval_error"
+        failed = self.verdict is not None and self.verdict.state == "eval_error" and not self.setting.manifest.regraded
         return failed and 0 < self.asked == self.answered and not asks_later(error, self.setting.sealed)
 
     def _decide(self, verdict: Verdict) -> None:
