@@ -10,6 +10,7 @@ import pytest
 from runner.blobs import BlobStore
 from runner.replay import Attempt, RunResult
 from runner.running import run
+from runner.selection import Selection
 from runner.transcript import read_steps
 from tests.runner.scenario.benches import by_scenario, write_bench
 
@@ -217,9 +218,10 @@ def test_numpy_enums_and_whole_numbers_count_by_value(ended: dict[str, Attempt])
 
 
 def test_chance_follows_the_recorded_seed(folder: Path, result: RunResult, ended: dict[str, Attempt]) -> None:
-    again = run(folder, workers=1, seed=result.manifest.seed)
+    seeded = Selection(scenarios=("h::seeded",))
+    again = run(folder, workers=1, seed=result.manifest.seed, select=seeded)
     assert values(by_scenario(again)["h::seeded"]) == values(ended["seeded"])
-    other = run(folder, workers=1, seed=result.manifest.seed + 1)
+    other = run(folder, workers=1, seed=result.manifest.seed + 1, select=seeded)
     assert values(by_scenario(other)["h::seeded"]) != values(ended["seeded"])
 
 
