@@ -7,11 +7,13 @@ import functools
 import os
 import re
 import shutil
+import stat
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from runner.processes import output_of
-from runner.worlds.places import Place
+from runner.worlds.places import Place, remove_tree
 
 from . import reserving
 from .base import SHARED, SYSTEM_PATH, Needs
@@ -28,6 +30,9 @@ NOTHING_OF_OURS = (
 """What a sandbox is made with to find out whether one can be made."""
 SIZES_SINCE = [0, 7]
 FILTER = "--seccomp"
+SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "asound", "mtrr", "pressure")
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+"""What bubblewrap takes from this machine's /dev."""
 
 
 def search_path() -> str:
@@ -94,7 +99,7 @@ def command(root: Root, place: Place, needs: Needs, files: Mapping[str, int]) ->
         argv.append("--die-with-parent")  # dies with the thread that started it; the keeper's socket covers the rest
     if needs.network == "none" or by_slirp(needs):
         argv.append("--unshare-net")
-    argv += ["--proc", "/proc", "--dev", "/dev", "--bind", str(place.world), WORLD]
+    argv += [*_of_the_kernel(needs, place), "--bind", str(place.world), WORLD]
     for outside, inside in ((place.home, HOME), (place.tmp, TMP)):
         sized = ["--size", str(needs.limits.disk), "--tmpfs", inside]
         argv += ["--bind", str(outside), inside] if needs.limits.disk is None else sized
@@ -104,3 +109,38 @@ def command(root: Root, place: Place, needs: Needs, files: Mapping[str, int]) ->
     if needs.fixtures is not None:
         argv += ["--ro-bind", str(needs.fixtures), FIXTURES]
     return [*argv, "--remount-ro", "/", "--chdir", WORLD]
+
+
+def _of_the_kernel(needs: Needs, place: Place) -> list[str]:
+    """/proc and /dev, where nothing of this machine can be changed: root owns its settings and devices in here too, and
+    needs no capability to write to what is his."""
+    argv = ["--proc", "/proc", "--dev", "/dev"]
+    for setting in _settings():
+        argv += ["--ro-bind", setting, setting]
+    for device in _own_devices(place.root / "devices"):
+        argv += ["--dev-bind", str(device), f"/dev/{device.name}"]
+    size = [] if needs.limits.disk is None else ["--size", str(needs.limits.disk)]
+    return [*argv, *size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+
+
+@functools.lru_cache(maxsize=1)
+def _settings() -> tuple[str, ...]:
+    return tuple(str(path) for path in map(Path("/proc").joinpath, SETTINGS) if path.exists())
+
+
+def _own_devices(folder: Path) -> list[Path]:
+    """Devices for one trial; none where this user cannot change the machine's, or a file system has no devices."""
+    if os.geteuid() != 0:
+        return []
+    made = [folder / name for name in DEVICES]
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir()
+        try:
+            for path in made:
+                os.mknod(path, stat.S_IFCHR, os.stat(f"/dev/{path.name}").st_rdev)  # noqa: PTH116
+                path.chmod(0o666)
+            os.close(os.open(made[0], os.O_RDWR))
+        except OSError:
+            remove_tree(folder)
+            return []
+    return made

