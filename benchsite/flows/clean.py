@@ -84,6 +84,12 @@ def number(value: Any) -> float | None:
     return found if math.isfinite(found) else None
 
 
+def amount(value: Any) -> float | None:
+    """Pass a believable sum of money or of time; everything else is unknown, and could not be added up."""
+    found = number(value)
+    return found if found is not None and abs(found) <= MAX_INT else None
+
+
 def whole(value: Any) -> int | None:
     """Pass a believable whole number; everything else is unknown."""
     if isinstance(value, bool) or not isinstance(value, int):

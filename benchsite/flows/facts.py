@@ -58,8 +58,8 @@ def trial_facts(tries: Sequence[Attempt], past: Sequence[Past] = (), unrun: tupl
         clean.text(final.fault, 20) if state in ERRORS else "",
         clean.text(final.outcome, 8) if scored else "",
         clean.number(final.headline) if scored else None,
-        clean.number(final.seconds),
-        clean.number(spent.cost),
+        clean.amount(final.seconds),
+        clean.amount(spent.cost),
         tokens(spent),
         *counts,
         record.blob if record else "",
@@ -123,7 +123,8 @@ def record_of(attempt: Attempt, measures: Measures) -> dict[str, Any]:
 
 
 def _request(request: Any) -> dict[str, Any]:
-    return {**vars(request), "usage": request.usage.to_json()}
+    numbers = {"number": clean.whole(request.number), "seconds": clean.amount(request.seconds)}
+    return {**vars(request), **numbers, "usage": request.usage.to_json()}
 
 
 def observation_rows(trial: int, attempt: Attempt, measures: Measures) -> Iterator[tuple[Any, ...]]:

@@ -52,7 +52,8 @@ def _rows(run: Run, result: RunResult) -> Iterator[Row]:
             cell=cells[planned.cell],
             scenario=declared.scenarios[planned.scenario],
             case=declared.cases[planned.scenario, planned.case],
-            cost=clean.number(row.cost),
+            cost=clean.amount(row.cost),
+            seconds=clean.amount(row.seconds),
             tokens=clean.whole(row.tokens),
         )
         yield named._replace(state=WITHDRAWN, fault=None, outcome=None) if index in withdrawn else named

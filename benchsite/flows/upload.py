@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from benchsite.accounts.access import group_ids, is_curator, join
 from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
+from benchsite.curation.models import RunLabel
 from benchsite.jobs.models import Sent, Upload
 from benchsite.runs.models import Run
 from runner.blobs import is_digest
@@ -27,9 +29,11 @@ from runner.journal import EVENTS, MANIFEST, decode
 from runner.replay import Folding, attempts
 
 from . import clean, leaks, projected
+from .erase import erase_runs, erase_unused
 from .ingest import Conflict, Progress, read_manifest, take
 from .sources import Source
 
+log = logging.getLogger(__name__)
 LARGEST_MANIFEST = 64 << 20
 Tell = Callable[[str, int, int], None]
 """Told (what is done, how much of it, of how much)."""
@@ -222,14 +226,54 @@ def _note_sent(user: Any, blobs: list[tuple[str, int]]) -> None:
 
 
 def _take(upload: Upload, tell: Progress | None) -> Run:
+    """Turn what was sent into rows, whole or not at all."""
     source = Source.of_store(upload.manifest, upload.events)
     _judge(upload, source)
     known = Bench.objects.named(upload.bench).exists()
-    run = take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE, on_progress=tell)
+    with _undone(upload):
+        run = take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE, on_progress=tell)
     if not known and run.bench.group is not None:
         with transaction.atomic():
             join(upload.by, run.bench.group)
     return run
+
+
+@contextmanager
+def _undone(upload: Upload) -> Iterator[None]:
+    """Where a run turns out unfit half-way, take away again what was made for it: run, bench and the owner's group."""
+    owner, _, _ = upload.bench.partition("/")
+    benches, groups = Bench.objects.named(upload.bench), projected.Group.objects.filter(name=owner)
+    was = Run.objects.filter(ulid=upload.run).exists(), benches.exists(), groups.exists()
+    try:
+        with _readable():
+            yield
+    except Exception:
+        with transaction.atomic():
+            for rows, there in zip((Run.objects.filter(ulid=upload.run), benches, groups), was, strict=True):
+                if there:
+                    break
+                _take_away(rows, upload)
+        raise
+
+
+def _take_away(rows: Any, upload: Upload) -> None:
+    if rows.model is Run:
+        for run in rows.select_related("bench"):
+            erase_runs(Run.objects.filter(pk=run.pk))
+            erase_unused(run.bench)
+        RunLabel.objects.filter(run=upload.run).delete()
+    else:
+        rows.delete()
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Say in one sentence that the shape of a record is none we know, wherever that shows."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        log.warning("The journal of an upload cannot be read", exc_info=True)
+        raise JournalError(f"The journal cannot be read ({type(error).__name__}: {clean.text(error, 200)}).") from error
 
 
 def _judge(upload: Upload, source: Source) -> None:
@@ -242,7 +286,7 @@ def _judge(upload: Upload, source: Source) -> None:
     announced, folding = set(upload.digests), Folding()
     if sum(store().size(digest) for digest in announced) > settings.UPLOAD_TOTAL:
         raise TooLarge(f"The upload is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
-    with source.open_events() as file:
+    with source.open_events() as file, _readable():
         for digest in references(manifest, _folded(file, folding), source.blobs):
             if digest not in announced:
                 raise JournalError(f"The run speaks of the blob {digest[:12]}…, which the upload did not announce.")
@@ -252,11 +296,8 @@ def _judge(upload: Upload, source: Source) -> None:
 
 def _folded(file: IO[bytes], folding: Folding) -> Iterable[Any]:
     """Give the ended attempts, then those still open: a lost attempt's evidence is evidence too."""
-    try:
-        yield from attempts(decode(file), folding)
-        yield from folding.open.values()
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise JournalError(f"The journal cannot be read ({type(error).__name__}: {clean.text(error, 200)}).") from error
+    yield from attempts(decode(file), folding)
+    yield from folding.open.values()
 
 
 def _parts(digests: list[str]) -> Iterable[list[str]]:

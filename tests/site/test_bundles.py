@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
 from benchsite.artifacts.models import BlobUse
 from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
+from benchsite.curation.models import RunLabel
 from benchsite.flows.forget import collect, forget
 from benchsite.flows.incoming import take_bundle
 from benchsite.flows.recheck import differences
 from benchsite.flows.upload import NotThere, TooLarge, Unfit
 from benchsite.runs.models import Run
 from runner.exchange.bundle import write_bundle
+from runner.journal import EVENTS
 from tests import make
 
 pytestmark = pytest.mark.django_db
 
 
 def bundle(tmp_path: Path, **options: Any) -> SimpleUploadedFile:
-    target = write_bundle(make.make_run(tmp_path / "bundled", **options), tmp_path / "run.zip")
+    return sent(make.make_run(tmp_path / "bundled", **options))
+
+
+def sent(run_dir: Path) -> SimpleUploadedFile:
+    target = write_bundle(run_dir, run_dir / "run.zip")
     return SimpleUploadedFile("run.zip", target.read_bytes(), "application/zip")
 
 
@@ -52,6 +61,50 @@ def test_what_is_no_bundle_is_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(Unfit) as refusal:
         take_bundle(SimpleUploadedFile("run.zip", data), make.make_user())
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("type", "field", "value"),
+    [
+        ("trial.finished", "trial", 10**9),
+        ("trial.finished", "attempt", -1),
+        ("changes", "counts", "many"),
+    ],
+)
+def test_a_journal_that_turns_out_odd_half_way_leaves_no_run_no_bench_and_no_owner(
+    tmp_path: Path, type: str, field: str, value: Any
+) -> None:
+    run_dir = make.make_run(tmp_path / "made", bench="newcomer/demo", cells=1, scenarios=1, trials=1)
+    _spoil(run_dir / EVENTS, type, **{field: value})
+    user, owners = make.make_user(), set(Group.objects.values_list("name", flat=True))
+    with pytest.raises(Unfit) as refusal:
+        take_bundle(sent(run_dir), user)
+    assert "\n" not in str(refusal.value)
+    assert not Run.objects.exists()
+    assert not Bench.objects.exists()
+    assert not RunLabel.objects.exists()
+    assert set(Group.objects.values_list("name", flat=True)) == owners
+
+
+def test_numbers_no_sum_can_hold_are_unknown_and_the_run_is_shown(tmp_path: Path, client: Client) -> None:
+    run_dir = make.make_run(tmp_path / "made", cells=1, scenarios=1, trials=2)
+    _spoil(run_dir / EVENTS, "trial.finished", seconds=1e308, usage={"cost": 1e308, "tokens_in": 10**30})
+    _spoil(run_dir / EVENTS, "request", number="one", seconds="soon")
+    curator = make.make_curator()
+    run = take_bundle(sent(run_dir), curator)
+    assert isinstance(run, Run)
+    assert set(run.trials.values_list("seconds", "cost", "tokens")) == {(None, None, None)}
+    assert list(differences(run)) == []
+    client.force_login(curator)
+    for page in ("", "t/0/", "t/0/transcript/"):
+        assert client.get(f"/runs/{run.ulid}/{page}").status_code == 200
+
+
+def _spoil(events: Path, type: str, **fields: Any) -> None:
+    """Write other values into the events of a type."""
+    rows = [json.loads(line) for line in events.read_bytes().splitlines()]
+    rows = [{**row, **fields} if row["type"] == type else row for row in rows]
+    events.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def test_a_bundle_over_the_cap_is_refused(tmp_path: Path, settings: Any) -> None:
