@@ -19,7 +19,7 @@ from .aider import litellm_model
 from .base import Ask, Ended, Invocation, Probe, Reading, as_text
 from .clis import MAX_LINE, cli, cli_pin, number, plus, v1_url
 from .programs import ask_version, find_program
-from .telling import MODEL_KEYS, Heard, keyed, mapping, reading, rows
+from .telling import MODEL_KEYS, Heard, keyed, mapping, moment, reading, rows, stamp
 
 KIND = "mini-swe-agent"
 INSTALL = "pip install mini-swe-agent"
@@ -84,7 +84,9 @@ def told(file: Path) -> Heard:
     info, messages = mapping(data.get("info")), rows(data.get("messages"))
     heard = Heard(any=bool(messages), usage=Usage())
     for message in messages:
+        first = len(heard.steps)
         _take(heard, message)
+        stamp(heard, first, moment(mapping(message.get("extra")).get("timestamp")))
     status = str(info.get("exit_status") or "")
     heard.whole = bool(status)
     if status.endswith("Error"):

@@ -60,7 +60,7 @@ def test_the_steps_of_a_fix_are_told_in_order(desk: Make, name: str) -> None:
     assert reading.steps[2].arguments["command"].endswith("sed -i s/a-b/a+b/ calc.py")
     assert reading.steps[3].call == reading.steps[2].call
     times = [step.at for step in reading.steps[1:] if step.at]
-    assert len(times) == (4 if name in ("opencode", "gemini-cli", "goose") else 0)
+    assert len(times) == (0 if name == "qwen-code" else len(reading.steps) - 1)
     assert times == sorted(times)
     assert (reading.fault, reading.flags) == (None, ())
     assert reading.text == ("Done." if name == "mini-swe-agent" else "Fixed.")
