@@ -47,7 +47,7 @@ def alive(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while alive(pid) and time.monotonic() < limit:
         time.sleep(0.01)
     return not alive(pid)

@@ -161,7 +161,7 @@ def test_a_runner_killed_while_it_worked_on_an_overlay_leaves_no_mount_and_its_w
     assert not told.parents[2].exists()
 
 
-def _wait_for(look, seconds: float = 30):  # type: ignore[no-untyped-def]
+def _wait_for(look, seconds: float = 60):  # type: ignore[no-untyped-def]
     limit = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < limit

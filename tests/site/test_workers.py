@@ -128,7 +128,7 @@ def test_the_sweeper_sends_again_what_nobody_took_and_only_that(job: TrialJob) -
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_falls_silent_loses_its_trial_as_a_fault_of_the_machine(job: TrialJob, settings: Any) -> None:
-    settings.LEASE_SECONDS = 1
+    settings.LEASE_SECONDS = 3
     events: list[Event] = []
 
     def drive() -> None:
@@ -139,7 +139,7 @@ def test_a_worker_that_falls_silent_loses_its_trial_as_a_fault_of_the_machine(jo
     holder = _claimed(job)
     writer = Writer(job, holder)
     writer.write({"type": "trial.started", "trial": 3, "attempt": 1, "seed": 7, "worker": 0})
-    driver.join(20)
+    driver.join(120)
     last = events[-1]
     assert [event["type"] for event in events] == ["trial.started", "issue", "trial.finished"]
     assert (last["state"], last["fault"]) == ("run_error", "lost")
@@ -238,10 +238,10 @@ class Site:
         for worker in self.workers:
             os.killpg(worker.pid, signal.SIGTERM)
             try:
-                worker.wait(20)
+                worker.wait(60)
             except subprocess.TimeoutExpired:
                 os.killpg(worker.pid, signal.SIGKILL)
-                worker.wait(20)
+                worker.wait(60)
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_spending_is_summed_and_what_is_not_reported_stays_unknown(desk: Make) -
 
 def test_a_loop_leaves_processes_in_another_session_and_without_their_parent(desk: Make) -> None:
     one = desk(Scripted([steps.loop()]))
-    reading, done = one.request(timeout=2)
+    reading, done = one.request(timeout=4)
     pids: list[int] = []
     try:
         assert done.timed_out
@@ -164,7 +164,7 @@ def test_a_timed_out_loop_is_ended_whole_by_the_environment(desk: Make, tmp_path
     try:
         call = one.module.invoke(one.ask("Go."))
         stdout = one.out / "loop.out"
-        done = session.exec(call.argv, env=call.env, stdout=stdout, stderr=one.out / "loop.err", timeout=2)
+        done = session.exec(call.argv, env=call.env, stdout=stdout, stderr=one.out / "loop.err", timeout=4)
         assert done.timed_out
         pids = _pids(stdout)
         assert len(pids) == 3
