@@ -48,13 +48,8 @@ def test_a_service_lives_over_commands_and_ends_with_the_session(
 ) -> None:
     session = opener(name)
     said(session, "(setsid sh -c 'while :; do date +%s%N > .b; mv .b beat; sleep 0.05; done' > /dev/null 2>&1 &)")
-    assert (
-        said(
-            session,
-            "until [ -e beat ]; do sleep 0.05; done; a=$(cat beat); while [ $a = $(cat beat) ]; do sleep 0.05; done; echo alive",
-        )
-        == "alive\n"
-    )
+    beats = "until [ -e beat ]; do sleep 0.05; done; a=$(cat beat); while [ $a = $(cat beat) ]; do sleep 0.05; done"
+    assert said(session, f"{beats}; echo alive") == "alive\n"
     session.close()
     last = (place.world / "beat").read_text()
     assert said(opener(name), "sleep 0.3; cat beat") == last
