@@ -41,6 +41,7 @@ class CeleryExecutor:
 
     def kill(self, job: TrialJob) -> None:
         leases.cancel(job)
+        close_old_connections()  # whoever watches for a cancellation has a thread, and so a connection, of its own
 
     def close(self) -> None:
         """Workers end by themselves; nothing is held here."""
