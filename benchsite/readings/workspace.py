@@ -84,6 +84,7 @@ class Browser:
     history: tuple[State, ...] = ()
     search: Search | None = None
     found: Found | None = None
+    withheld: bool = False
 
     @property
     def link_target(self) -> list[str | Pill]:
@@ -109,6 +110,7 @@ def browse(
     gone = {c.path: entry_of(c.path, c.before) for c in changed.values() if at == "end" and c.status == "deleted"}
     items = _tree({**gone, **world.entries}, changed, path, gone.keys() - world.entries.keys())
     folder = chosen is None or chosen.type == "dir"
+    shown = _preview(shelf, chosen)
     listing = [item for item in items if item.entry.path.rpartition("/")[0] == path] if folder else []
     return Browser(
         head=head,
@@ -118,12 +120,13 @@ def browse(
         left_out=max(0, len(items) - ROWS),
         chosen=chosen,
         crumbs=_crumbs(path),
-        preview=_preview(shelf, chosen),
+        preview=shown,
         listing=tuple(listing[:ROWS]),
         address=address,
         deleted=tuple(_item(entry, changed, gone=True) for entry in gone.values()) if not path else (),
         letter=_letter(changed, path),
         history=history(head, shelf, path) if chosen and not folder else (),
+        withheld=chosen is not None and chosen.sha256 in shelf.why,
         search=asked,
         found=search(world, shelf, asked) if asked and not world.refused else None,
     )

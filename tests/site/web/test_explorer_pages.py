@@ -151,6 +151,8 @@ def test_a_folder_is_packed_alone_at_either_moment(client, run):
 
 def test_a_zip_leaves_out_what_is_held_and_refuses_what_is_too_large(client, run, monkeypatch):
     Blob.objects.filter(digest=sha256(AFTER["src/a.py"])).update(state="held")
+    shown = soup(client.get(page(run, f"?f={to_address('src/a.py')}")))
+    assert not [link for link in shown.select(".file-view-head a") if "Download" in link.get_text()]
     made = unzipped(client.get(page(run, "zip/")))
     assert "src/a.py" not in made.namelist()
     assert "src/a.py: its content is held" in made.read("NOT-IN-THIS-ZIP.txt").decode()
