@@ -54,7 +54,7 @@ class Shown:
     text: tuple[Line, ...]
     arguments: tuple[Argument, ...]
     folded: str
-    peek: str
+    peek: list[str | Pill]
     cut: int
     dropped: int
     usage: str
@@ -95,7 +95,7 @@ def show(step: Step, request: int, pattern: Pattern = None) -> Shown:
         text=tuple(marked(terminal.stretches, pattern)),
         arguments=_arguments(step, pattern),
         folded=words.count(lines, "line") if long else "",
-        peek=next((line.strip() for line in terminal.text.splitlines() if line.strip()), "")[:120],
+        peek=split(next((line.strip() for line in terminal.text.splitlines() if line.strip()), "")[:120]),
         cut=len(step.text) if len(step.text) > SHOW_CHARS else 0,
         dropped=terminal.dropped,
         usage=used,

@@ -115,3 +115,10 @@ def test_a_long_transcript_is_indexed_on_arrival_and_one_without_an_index_opens_
     assert numbers(client.get(address)) == shown
     call_command("rebuild", verbosity=0)
     assert StepIndex.objects.get(blob__uses__run__ulid=run.ulid).places == index.places
+
+
+def test_what_turns_text_round_stands_as_a_pill_in_the_head_of_a_fold_too(client, tmp_path):
+    told = {"role": "tool", "kind": "observation", "text": "name \u202egpj.exe\n" * 20}
+    page = soup(client.get(trial_url(take_in(tmp_path, Story(steps=[told])), "transcript/")))
+    assert "\u202e" not in page.get_text()
+    assert page.select_one("summary .peek .pill").get_text() == "RLO"
