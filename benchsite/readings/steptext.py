@@ -44,6 +44,10 @@ class Argument:
     value: tuple[Line, ...]
     long: bool
 
+    @property
+    def label(self) -> list[str | Pill]:
+        return split(self.name)
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -58,6 +62,10 @@ class Shown:
     cut: int
     dropped: int
     usage: str
+
+    @property
+    def tool(self) -> list[str | Pill]:
+        return split(str(self.step.tool or "tool"))
 
     @property
     def anchor(self) -> str:

@@ -119,6 +119,7 @@ def test_a_long_transcript_is_indexed_on_arrival_and_one_without_an_index_opens_
 
 def test_what_turns_text_round_stands_as_a_pill_in_the_head_of_a_fold_too(client, tmp_path):
     told = {"role": "tool", "kind": "observation", "text": "name \u202egpj.exe\n" * 20}
-    page = soup(client.get(trial_url(take_in(tmp_path, Story(steps=[told])), "transcript/")))
+    call = {"role": "assistant", "kind": "tool_call", "tool": "sh\u202ehs", "arguments": {"a\u202eb": 1}}
+    page = soup(client.get(trial_url(take_in(tmp_path, Story(steps=[told, call])), "transcript/")))
     assert "\u202e" not in page.get_text()
     assert page.select_one("summary .peek .pill").get_text() == "RLO"
