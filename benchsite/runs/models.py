@@ -15,7 +15,7 @@ UNCHECKED: Any = {"db_constraint": False}
 """The many rows below a run are written and erased whole, by flows alone, and can be rebuilt: having PostgreSQL check
 every key of every row took two fifths of an ingest."""
 BY_CONSTRAINT: Any = {**UNCHECKED, "db_index": False}
-"""As above, and found by a unique constraint that begins with this column: an index of its own would be a second one."""
+"""As above; a unique constraint that begins with this column finds it: an index of its own would be a second one."""
 
 
 class Run(models.Model):
