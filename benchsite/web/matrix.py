@@ -259,6 +259,9 @@ def foot(matrix: Matrix, asked: Question) -> SafeString:
 
 
 def column_figure(matrix: Matrix, place: int, asked: Question) -> SafeString:
+    """A cell's pooled figure; a category has none."""
     value = matrix.sums[place] if matrix.sums else None
     shown = format_html("{}", percent(value) if matrix.measure.rate else fixed(value, matrix.places))
+    if not matrix.totals:
+        return shown
     return _behind(shown, matrix.totals[place], matrix, asked, cell=matrix.cells[place].key10)
