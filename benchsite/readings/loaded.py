@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from django.db.models import Q, Subquery, Value
@@ -133,7 +135,8 @@ class Loaded:
     def values_of(self, measure: MeasureFacts) -> Values:
         """Figures of any measure from tallies. The boolean headline is counted from slots instead, with its policy."""
         rows = Tally.objects.filter(run=self.run, measure=measure.id)
-        names = ("cell_id", "case_id", "n", "sum", "min", "median", "max", "shares")
+        names = ["cell_id", "case_id", "n", "sum", "min", "median", "max"]
+        names += ["shares"] if measure.type == "category" else []  # elsewhere thousands of empty ones would be read
         return Values(measure, [_figure(measure.reducer, *row) for row in rows.values_list(*names)])
 
     @cached_property
@@ -155,6 +158,9 @@ def _manifest(digest: str) -> dict[str, Any]:
     return {key: clean.tree(value) for key, value in found.items() if key not in ("rows", "order")}
 
 
+NO_SHARES: Mapping[str, int] = MappingProxyType({})
+
+
 def _figure(
     reducer: str,
     cell: int,
@@ -164,7 +170,7 @@ def _figure(
     least: float | None,
     median: float | None,
     most: float | None,
-    shares: dict[str, int],
+    shares: Mapping[str, int] = NO_SHARES,
 ) -> TallyRow:
     if reducer in ("median", "min", "max", "sum"):
         figure = {"median": median, "min": least, "max": most, "sum": summed}[reducer]

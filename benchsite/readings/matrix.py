@@ -107,7 +107,7 @@ class TallyRow(NamedTuple):
     n: int
     sum: float | None
     figure: float | None
-    shares: dict[str, int]
+    shares: Mapping[str, int]
 
 
 class Values:
@@ -117,6 +117,7 @@ class Values:
         self.measure = measure
         self.rows = {(row.cell, row.case): row for row in tallies}
         self.places = decimals(row.figure for row in tallies)
+        self.numbers = measure.type != "category" and not measure.rate
 
     def of(self, cell: int, cases: Sequence[int]) -> list[TallyRow]:
         return [row for case in cases if (row := self.rows.get((cell, case)))]
@@ -146,14 +147,16 @@ class Squares:
 
     def of(self, slots: Sequence[Slot]) -> Square:
         """Make a square; of thousands made of one slot most are alike, and their states were read once (see counts)."""
-        if self.values is not None or len(slots) > 1:
+        if len(slots) > 1:
             return square(slots, self.policy, self.values)
         slot = slots[0]
         key = (slot.planned, id(slot.states), id(slot.faults))
         made = self.known.get(key)
         if made is None:
             made = self.known[key] = square(slots, self.policy, None)
-        return made
+        if self.values is None:
+            return made
+        return _figure(slots, made.planned, made.errors, made.excluded, self.values)
 
 
 def matrix(
@@ -267,6 +270,9 @@ def square(slots: Sequence[Slot], policy: str, values: Values | None) -> Square:
 def _figure(slots: Sequence[Slot], planned: int, errors: int, excluded: int, values: Values) -> Square:
     cell, cases = slots[0].cell, [slot.case for slot in slots]
     rows = values.of(cell, cases)
+    if len(rows) == 1 and values.numbers:
+        only = rows[0]
+        return Square(only.figure, fixed(only.figure, values.places), only.figure, only.n, planned, errors, excluded)
     n = sum([row.n for row in rows])
     if values.measure.type == "category":
         top = values.share(cell, cases)

@@ -14,7 +14,7 @@ from tests.browser.axe import faults
 from tests.make import make_run
 from tests.site.web.one_trial import Story, take_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
 
 def walk(chromium: Browser, pages: list[str], **context: Any) -> list[str]:

@@ -57,6 +57,7 @@ def test_axe_finds_nothing_and_no_page_is_wider_than_a_telephone(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.one_database
 def test_a_reader_draws_the_frontier_turns_the_matrix_and_walks_it_by_keys(
     page: Page, live_server: Any, runs: list[Run]
 ) -> None:
