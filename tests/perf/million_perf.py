@@ -6,6 +6,7 @@ and 12 queries a page.
 
 from __future__ import annotations
 
+import importlib
 import os
 import statistics
 import subprocess
@@ -89,6 +90,7 @@ def look(folder: Path) -> int:
     print(
         f"{Trial.objects.count():,} trials of {Run.objects.count():,} runs, made in {time.perf_counter() - began:.0f} s"
     )
+    importlib.import_module("benchsite.wsgi")  # which makes a process as a server's is
     worst = 0
     for name, address in pages(found).items():
         seconds, asked, size = measured(address)
