@@ -50,7 +50,11 @@ def texts(soup: BeautifulSoup, chosen: str) -> list[str]:
 def test_every_number_in_every_state_of_the_page_lists_its_trials(run: Run, page: Page, client: Client) -> None:
     address = reverse("run", args=[run.ulid])
     promised: dict[str, int] = {}
-    for query in ("?open=fix_bug", "?turn=1&where=agent:careful&where=agent:lost", "?measure=approach&panels=all&turn=1"):
+    for query in (
+        "?open=fix_bug",
+        "?turn=1&where=agent:careful&where=agent:lost",
+        "?measure=approach&panels=all&turn=1",
+    ):
         promised.update(links(page(address + query), address))
     for kind in ("known=", "why=", "flag=", "value=", "case="):
         assert any(kind in link for link in promised), kind
