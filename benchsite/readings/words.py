@@ -67,7 +67,7 @@ def number(value: float | None) -> str:
 
 def decimals(values: Iterable[float | None]) -> int:
     """How many decimals a column needs: three significant digits for its largest, none where all are whole."""
-    known = [abs(value) for value in values if value is not None and not odd(value)]
+    known = [abs(value) for value in values if value is not None and abs(value) < HUGE]
     if not known or all(value == int(value) for value in known) or max(known) >= 1000:
         return 0
     return max(0, 2 - math.floor(math.log10(max(known))))
@@ -75,7 +75,9 @@ def decimals(values: Iterable[float | None]) -> int:
 
 def fixed(value: float | None, places: int) -> str:
     """A number of a column whose numbers share their decimals."""
-    return odd(value) or f"{value:,.{places}f}"
+    if value is not None and abs(value) < HUGE:  # a page has thousands
+        return f"{value:,.{places}f}"
+    return odd(value)
 
 
 def figure(value: float | None, kind: str) -> str:
