@@ -38,7 +38,9 @@ class Selection:
         """Give the cells that are wanted; BenchError when a pattern matches none of them."""
         for pattern in self.cells:
             if not any(_is_cell(cell, pattern) for cell in cells):
-                raise BenchError(f"No cell matches {pattern!r}; {_there_are(cell.id for cell in cells)}")
+                raise BenchError(
+                    f"No cell matches {pattern!r}; {_there_are(cell.id for cell in cells)}{_either(pattern)}"
+                )
         kept = [cell for cell in cells if not self.cells or any(_is_cell(cell, one) for one in self.cells)]
         if self.trials is not None:
             names = {cell for _, _, cell, _ in self.trials}
@@ -100,6 +102,16 @@ def _is_cell(cell: Cell, pattern: str) -> bool:
     return all(
         sign and fnmatchcase(cell.axes.get(name.strip(), "\0"), _literal(value.strip())) for name, sign, value in parts
     )
+
+
+def _either(pattern: str) -> str:
+    """Advise who wrote several values of one axis with commas: a comma parts axes."""
+    first, *others = pattern.split(",")
+    axis, sign, _ = first.partition("=")
+    if not sign or not others or any("=" in other for other in others):
+        return ""
+    wanted = " ".join(f"--cell {axis}={other.strip()}" for other in others)
+    return f" For one of several values write --cell {first} {wanted}."
 
 
 def _is_case(scenario: str, case: str, pattern: str) -> bool:

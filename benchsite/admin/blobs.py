@@ -16,7 +16,7 @@ from benchsite.curation.models import BlobDecision
 from benchsite.flows.leaks import redact, release
 from benchsite.readings.words import count, size
 
-from .deciding import Deciding
+from .deciding import Deciding, told
 
 SHOWN = 20
 
@@ -67,9 +67,7 @@ class BlobAdmin(Deciding):
 
     @admin.display(description="decisions")
     def decisions(self, blob: Blob) -> str:
-        found = BlobDecision.objects.filter(digest=blob.digest).select_related("by")
-        told = (f"{d.at:%Y-%m-%d %H:%M} {d.verdict} by {d.by or 'the operator'}: {d.reason}" for d in found)
-        return "\n".join(told) or "None yet."
+        return told(BlobDecision.objects.filter(digest=blob.digest))
 
     @admin.action(description="Release: the bytes are shown after all")
     def release(self, request: HttpRequest, blobs: QuerySet[Any]) -> Any:

@@ -17,7 +17,7 @@ from benchsite.readings.words import count
 from benchsite.runs.models import Run
 
 from .base import LookOnly, when
-from .deciding import Deciding
+from .deciding import Deciding, told
 
 
 @admin.register(Run)
@@ -56,9 +56,7 @@ class RunAdmin(Deciding):
 
     @admin.display(description="decisions")
     def decisions(self, run: Run) -> str:
-        found = Decision.objects.filter(run=run.ulid).select_related("by")
-        told = (f"{d.at:%Y-%m-%d %H:%M} {d.verdict} by {d.by or 'the operator'}: {d.reason}" for d in found)
-        return "\n".join(told) or "None yet."
+        return told(Decision.objects.filter(run=run.ulid))
 
     @admin.action(description="Accept: the run counts")
     def accept(self, request: HttpRequest, runs: QuerySet[Any]) -> Any:

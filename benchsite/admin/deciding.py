@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
@@ -22,6 +23,15 @@ class ReasonForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "cols": 40}),
         help_text="It is shown beside the run or file, for ever.",
     )
+
+
+def told(decisions: QuerySet[Any]) -> str:
+    """Say what was decided, by whom and why, a line each."""
+    lines = (
+        f"{d.at:%Y-%m-%d %H:%M} {d.verdict} by {d.by or 'the operator'}: {d.reason}"
+        for d in decisions.select_related("by")
+    )
+    return "\n".join(lines) or "None yet."
 
 
 class Deciding(LookOnly):

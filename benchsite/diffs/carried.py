@@ -10,7 +10,7 @@ from .cache import Cache
 from .compare import codes_of
 from .decode import decode
 from .files import Changed
-from .limits import CARRIED_CHARS, CARRIED_LINES, CARRIED_PLACES, CARRIED_TOTAL
+from .limits import CARRIED_CHARS, CARRIED_LINES, CARRIED_PLACES, CARRIED_TOTAL, CARRIED_WORK
 from .options import Options
 from .rows import Line, Pages
 
@@ -53,6 +53,7 @@ class _Coming:
     stretches: Sequence[Stretch]
     places: Mapping[str, list[tuple[int, int]]]
     used: set[tuple[int, int]] = field(default_factory=set)
+    work: int = 0
 
     @classmethod
     def of(cls, stretches: Sequence[Stretch]) -> _Coming:
@@ -70,16 +71,21 @@ class _Coming:
             here = self.stretches[number]
             if (here.path, here.code) == (gone.path, gone.code):
                 continue  # in its own place it was indented anew, not moved
+            if self.work > CARRIED_WORK:
+                break
             length = self._run(gone, at, number, to)
             best = max(best, (number, to, length), key=lambda found: found[2])
         return best
 
     def _run(self, gone: Stretch, at: int, number: int, to: int) -> int:
         there, length = self.stretches[number].texts, 0
-        for length, (a, b) in enumerate(zip(gone.texts[at:], there[to:], strict=False)):
-            if a != b or (number, to + length) in self.used:
-                return length
-        return min(len(gone.texts) - at, len(there) - to)
+        most = min(len(gone.texts) - at, len(there) - to)
+        while (
+            length < most and gone.texts[at + length] == there[to + length] and (number, to + length) not in self.used
+        ):
+            length += 1
+        self.work += length + 1
+        return length
 
 
 def blocks(gone: Sequence[Stretch], come: Sequence[Stretch]) -> tuple[Block, ...]:

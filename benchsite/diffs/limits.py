@@ -60,6 +60,8 @@ CARRIED_TOTAL = 50_000
 CARRIED_LINES = 2
 CARRIED_CHARS = 20
 """Fewer lines, or fewer letters and digits in them, are no block that one would say was moved."""
+CARRIED_WORK = 2_000_000
+"""Lines compared in search of moved ones; what is not found by then has no mark."""
 CARRIED_PLACES = 20
 """A line that came in more places than this begins no block."""
 

@@ -23,13 +23,13 @@ from runner.leaks import VERSION, Leak, find_leaks
 from .curate import NotAllowed, may
 
 Scan = dict[str, list[Leak]]
-PART = 5_000
+PART = 2_000
 
 
 def scan(digests: list[str]) -> Scan:
     """Look through those blobs of the store that were not looked through yet; to be done outside a transaction."""
     found: Scan = {}
-    for part in _parts(digests):
+    for part in parts(digests):
         done = set(Blob.objects.filter(digest__in=part, scanned=VERSION).values_list("digest", flat=True))
         for digest in part:
             if digest not in done and (leaks := _leaks(digest)) is not None:
@@ -40,7 +40,7 @@ def scan(digests: list[str]) -> Scan:
 def hold(found: Scan) -> None:
     """Note what a scan found, within the transaction that made the rows: nobody opens a blob in between."""
     clean = [digest for digest, leaks in found.items() if not leaks]
-    for part in _parts(clean):
+    for part in parts(clean):
         Blob.objects.filter(digest__in=part).update(scanned=VERSION)
     for digest in found.keys() - set(clean):
         _hold(Blob.objects.select_for_update().get(digest=digest), found[digest])
@@ -102,5 +102,6 @@ def _chunks(digest: str) -> Iterator[bytes]:
             yield chunk
 
 
-def _parts(digests: list[str]) -> Iterable[list[str]]:
+def parts(digests: list[str]) -> Iterable[list[str]]:
+    """Cut a list into pieces that one query can name."""
     return (digests[start : start + PART] for start in range(0, len(digests), PART))

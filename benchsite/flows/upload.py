@@ -70,7 +70,7 @@ def missing(upload: Upload) -> list[str]:
     """What is neither in this bench nor sent by this account: naming a digest proves and grants nothing."""
     owner, _, name = upload.bench.partition("/")
     had: set[str] = set()
-    for part in _parts(upload.digests):
+    for part in leaks.parts(upload.digests):
         sent = Sent.objects.filter(by=upload.by, digest__in=part).values_list("digest", flat=True)
         used = BlobUse.objects.filter(bench__owner=owner, bench__name=name, blob__digest__in=part)
         had.update(sent)
@@ -203,7 +203,7 @@ def _refuse_other_bytes(run: str, manifest: str, events: str) -> None:
 
 
 def _refuse_redacted(digests: list[str]) -> None:
-    for part in _parts(digests):
+    for part in leaks.parts(digests):
         gone = Blob.objects.filter(digest__in=part, state=Blob.State.REDACTED).first()
         if gone is not None:
             raise Unfit(f"The blob {gone.digest[:12]}… was redacted on this site and is not taken again.")
@@ -215,12 +215,13 @@ def _note_sent(user: Any, blobs: list[tuple[str, int]]) -> None:
     rows = [Blob(digest=digest, size=size, created_at=now) for digest, size in blobs]
     Blob.objects.bulk_create(rows, ignore_conflicts=True, batch_size=2000)
     back = Blob.objects.filter(state=Blob.State.MISSING)
-    for part in _parts([digest for digest, _ in blobs]):
+    for part in leaks.parts([digest for digest, _ in blobs]):
         for blob in back.filter(digest__in=part):
             blob.state, blob.size = Blob.State.PRESENT, store().size(blob.digest)
-            blob.save(update_fields=["state", "size"])
+            found = leaks.scan([blob.digest])
             with transaction.atomic():
-                leaks.hold(leaks.scan([blob.digest]))
+                blob.save(update_fields=["state", "size"])
+                leaks.hold(found)
     sent = [Sent(by=user, digest=digest) for digest, _ in blobs]
     Sent.objects.bulk_create(sent, ignore_conflicts=True, batch_size=2000)
 
@@ -298,7 +299,3 @@ def _folded(file: IO[bytes], folding: Folding) -> Iterable[Any]:
     """Give the ended attempts, then those still open: a lost attempt's evidence is evidence too."""
     yield from attempts(decode(file), folding)
     yield from folding.open.values()
-
-
-def _parts(digests: list[str]) -> Iterable[list[str]]:
-    return (digests[start : start + 2000] for start in range(0, len(digests), 2000))

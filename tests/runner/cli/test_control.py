@@ -66,6 +66,7 @@ def test_a_selection_keeps_only_its_cells_cases_and_axis_values_and_the_tag(run_
     ("chosen", "said"),
     [
         (("--cell", "agent=nobody"), "No cell matches 'agent=nobody'; there are: agent=good,size=small"),
+        (("--cell", "agent=good,lost"), "write --cell agent=good --cell agent=lost."),
         (("--scenario", "slove"), "did you mean 'solve'?"),
         (("--tag", "a\x1bb"), "is no tag"),
     ],

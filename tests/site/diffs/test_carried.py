@@ -79,3 +79,16 @@ def test_a_line_that_came_a_thousand_times_begins_no_block():
     same = tuple("the very same line of text" for _ in range(1_000))
     other = tuple(f"{a}{b} another line" for a, b in product("ab", "cd"))
     assert blocks([Stretch("a", 0, 0, same)], [Stretch("b", 0, 0, same + other)]) == ()
+
+
+def test_what_would_take_long_to_search_is_left_and_what_was_found_stays():
+    """Lines of signs alone are no block, however many follow each other: each would be compared with all after it."""
+
+    def searched(many: int) -> tuple[Block, ...]:
+        signs = tuple(f"{n:012b}".replace("0", "(").replace("1", ")") for n in range(many))
+        helper = tuple(HELPER.decode().splitlines())
+        gone, come = ([Stretch(path, 0, 0, signs), Stretch(path, 1, 9, helper)] for path in ("a.py", "b.py"))
+        return blocks(gone, come)
+
+    assert searched(100) == (Block("a.py", 10, "b.py", 10, 3),)
+    assert searched(2_500) == ()
