@@ -65,8 +65,12 @@ def _installation(python: Path) -> tuple[Path, ...]:
 
 
 def _first_line(file: Path) -> str:
-    with file.open("rb") as content:
-        return content.readline(200).decode("utf-8", "replace")
+    """A program may be one that this user can run and not read; then nothing is known of how it starts."""
+    try:
+        with file.open("rb") as content:
+            return content.readline(200).decode("utf-8", "replace")
+    except PermissionError:
+        return ""
 
 
 def _script_interpreter(real: Path) -> str | None:

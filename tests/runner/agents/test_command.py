@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import runner
 from runner.agents import check_template, command
 from runner.agents.programs import places
 from runner.definition import Command
@@ -122,3 +127,19 @@ def test_a_program_of_another_python_is_shown_with_it(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "tool/bin/tool")
     for program in (tmp_path / "tool/bin/tool", tmp_path / "link"):
         assert {tmp_path / "tool", tmp_path / "pythons/3.12"} <= set(places(program))
+
+
+def test_a_program_that_may_be_run_and_not_read_is_shown_as_it_is() -> None:
+    """As somebody else, with the system's Python and a copy of the runner: root may read everything."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(Path(runner.__file__).parent, Path(folder) / "runner", ignore=lambda *_: ["__pycache__"])
+        tool = Path(folder) / "tool"
+        shutil.copyfile("/bin/true", tool)
+        tool.chmod(0o711 if os.getuid() == 0 else 0o111)
+        Path(folder).chmod(0o755)
+        user = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+        code = "import sys; from pathlib import Path; from runner.agents.programs import places; "
+        code += "print(*places(Path(sys.argv[1])))"
+        argv = ["/usr/bin/python3", "-B", "-c", code, str(tool)]
+        told = subprocess.run(argv, cwd=folder, env={}, capture_output=True, text=True, check=False, **user)
+    assert (told.stdout, told.stderr) == (f"{tool}\n", "")
