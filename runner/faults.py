@@ -85,6 +85,7 @@ FLAGS: dict[str, str] = {
     "observed_twice": "A measure was observed more than once; the last value counts.",
     "suite_timeout": "The workspace's test suite hung and was stopped.",
     "invalid": "An observation was invalid and counts as missing.",
+    "model_unknown": "A judge graded what a model had done that nobody named: it may be the judge's own.",
     "budget_unenforced": "The cost is unknown, so the budget could not be enforced.",
 }
 STOPS_A_CELL: frozenset[str] = frozenset({

@@ -33,6 +33,7 @@ EVENT_TYPES: dict[str, tuple[str, ...]] = {
     "request": (
         "trial", "attempt", "number", "prompt", "text", "exit_code", "timed_out",
         "seconds", "usage", "transcript", "output", "changes", "delta", "ignored", "session", "replayed",
+        "models",
     ),
     "judge": ("trial", "attempt", "number", "model", "prompt", "text", "seconds", "usage", "cut"),
     "observe": ("trial", "attempt", "measure", "value", "valid", "reason"),

@@ -70,7 +70,7 @@ class Request:
 
     `changes` holds all that the agent changed so far, `delta` what this request alone did. `ignored` names what it
     touched of that which the capture leaves aside. `replayed`: the run only graded again what was recorded, so its
-    usage was spent in another run.
+    usage was spent in another run. `models` are those that answered, as the agent tells; most agents tell none.
     """
 
     number: int
@@ -86,6 +86,7 @@ class Request:
     delta: str | None = None
     ignored: tuple[str, ...] = ()
     replayed: bool = False
+    models: tuple[str, ...] = ()
 
     def records(self) -> set[str]:
         """Name the blobs that are change records."""

@@ -186,6 +186,7 @@ def _request(attempt: Fields, event: Event) -> None:
         "delta": get("delta"),
         "ignored": tuple(map(str, get("ignored") or ())),
         "replayed": bool(get("replayed")),
+        "models": tuple(map(str, get("models") or ())),
     }
     request = made(Request, fields)
     if not request.replayed:

@@ -66,6 +66,7 @@ class RequestFacts:
     seconds: float
     usage: tuple[tuple[str, str], ...]
     transcript: bool
+    models: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -235,6 +236,7 @@ def _request(row: dict[str, Any], shelf: Shelf) -> RequestFacts:
         seconds=float(row.get("seconds") or 0),
         usage=usage_rows(row.get("usage")),
         transcript=bool(row.get("transcript")),
+        models=tuple(map(str, row.get("models") or ())),
     )
 
 

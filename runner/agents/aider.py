@@ -34,6 +34,7 @@ _BANNER = re.compile(
     r"\A.*?^Repo-map: [^\n]*\n(Added [^\n]* to the chat\.\n|Restored [^\n]*\n)*\s*", re.MULTILINE | re.DOTALL
 )
 """What it says of itself before the answer."""
+_MODEL = re.compile(r"^(?:Model|Main model|Editor model|Weak model): (\S+)", re.MULTILINE)
 _FULL = re.compile(r"^Model \S+ has hit a token limit!\nToken counts below are approximate\.$", re.MULTILINE)
 
 
@@ -80,7 +81,14 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     flag = flag or ("context_limit" if _FULL.search(output) else None)
     flags = tuple(dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ()))))
     text = _BANNER.sub("", output, count=1)
-    return Reading(text, Usage(), [asked(ask), Step("assistant", "message", text)], fault, flags, "chat")
+    steps = [asked(ask), Step("assistant", "message", text)]
+    return Reading(text, Usage(), steps, fault, flags, "chat", models=_models(output, text))
+
+
+def _models(output: str, text: str) -> tuple[str, ...]:
+    """Its banner tells the main model, the one for edits, and the one for small tasks."""
+    banner = output.removesuffix(text)
+    return tuple(dict.fromkeys(_MODEL.findall(banner)))
 
 
 def pin(spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]:

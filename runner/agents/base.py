@@ -78,6 +78,8 @@ class Reading:
     fault: tuple[str, str] | None = None
     flags: tuple[str, ...] = ()
     session: str | None = None
+    models: tuple[str, ...] = ()
+    """Names of the models that answered, as the agent's own output tells them; none where it tells none."""
 
 
 class Adapter(Protocol):

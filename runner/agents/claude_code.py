@@ -90,7 +90,8 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     flags = dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ())))
     elsewhere = endpoint(ask.spec, ask.axes) != DEFAULT_ENDPOINT
     usage = usage_of(heard, elsewhere, thread(ask.session)[1])
-    return Reading(heard.text, usage, [asked(ask), *steps_of(heard)], fault, tuple(flags), _session(heard))
+    steps = [asked(ask), *steps_of(heard)]
+    return Reading(heard.text, usage, steps, fault, tuple(flags), _session(heard), heard.models)
 
 
 def _session(heard: Told) -> str | None:

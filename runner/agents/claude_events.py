@@ -30,6 +30,13 @@ class Told:
     any: bool = False
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """Who answered; the result line counts sub-agents and side calls too."""
+        said = [event["message"].get("model") for event in self.messages if event["type"] == "assistant"]
+        known = dict.fromkeys(str(name) for name in (*said, *_mapping((self.result or {}).get("modelUsage"))) if name)
+        return tuple(name for name in known if name != SYNTHETIC)
+
+    @property
     def text(self) -> str:
         if self.result and isinstance(self.result.get("result"), str):
             return str(self.result["result"])

@@ -43,7 +43,7 @@ def find(module: str, function: str) -> Any:
 
 
 def rest(reply: dict[str, Any]) -> dict[str, Any]:
-    return {key: reply[key] for key in ("usage", "steps") if key in reply}
+    return {key: reply[key] for key in ("usage", "steps", "models") if key in reply}
 
 
 if __name__ == "__main__":

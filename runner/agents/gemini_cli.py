@@ -132,6 +132,7 @@ def _end(heard: Heard, line: Mapping[str, Any]) -> None:
     elif line.get("status") == "success":
         heard.error = ""
     stats = mapping(line.get("stats"))
+    heard.models |= dict.fromkeys(map(str, mapping(stats.get("models"))))
     total, taken, given = (number(stats.get(name)) for name in ("total_tokens", "input_tokens", "output_tokens"))
     if total is not None and taken is not None:
         given = max(given or 0, total - taken)

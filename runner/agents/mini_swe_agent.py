@@ -102,6 +102,8 @@ def _take(heard: Heard, message: Mapping[str, Any]) -> None:
     role, content = message.get("role"), str(message.get("content") or "")
     extra = mapping(message.get("extra"))
     if role == "assistant":
+        if name := mapping(extra.get("response")).get("model"):
+            heard.models[str(name)] = None
         if content:
             heard.text = content
             heard.steps.append(Step("assistant", "message", content))

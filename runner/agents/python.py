@@ -1,7 +1,8 @@
 """`python`: a function of the bench, called in the trial's environment by a small driver.
 
 `agent(prompt: str, workspace: Path, axes: dict[str, str]) -> str | None`; it may also return a dict with `text`,
-`usage` (tokens_in, tokens_out, tokens_cached, cost, model_calls, tool_calls) and `steps` (transcript steps).
+`usage` (tokens_in, tokens_out, tokens_cached, cost, model_calls, tool_calls), `steps` (transcript steps) and `models`
+(the names of those that answered).
 """
 
 from __future__ import annotations
@@ -112,7 +113,9 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     usage = answer.get("usage")
     steps = _steps(answer.get("steps")) or ([Step("assistant", "message", text)] if text else [])
     spent = Usage.from_json(usage if isinstance(usage, dict) else None)
-    return Reading(text, spent, [asked(ask), *steps], fault, how_it_ended(done))
+    names = answer.get("models")
+    models = tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+    return Reading(text, spent, [asked(ask), *steps], fault, how_it_ended(done), models=models)
 
 
 def _answer(stdout: Path) -> dict[str, Any] | None:

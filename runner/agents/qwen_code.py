@@ -73,6 +73,7 @@ def _heard(told: Told, before: Usage | None) -> Heard:
         usage=since(total, before) if told.result else total,
         any=told.any,
         whole=told.result is not None,
+        models=dict.fromkeys(told.models),
     )
 
 

@@ -35,6 +35,7 @@ class Heard:
     flag: str = ""
     any: bool = False
     whole: bool = False
+    models: dict[str, None] = field(default_factory=dict)
 
 
 def keyed(ask: Ask, needed: Sequence[str], fixed: dict[str, str]) -> dict[str, str]:
@@ -58,7 +59,8 @@ def reading(ask: Ask, name: tuple[str, str], heard: Heard, done: Ended, files: t
     if fault is None and not heard.error and not heard.whole and done.exit_code == 0 and not done.timed_out:
         fault = ("protocol", f"{title} ended well, but without the end of its protocol.")
     flags = tuple(dict.fromkeys((*how_it_ended(done), *((flag,) if flag else ()))))
-    return Reading(heard.text, heard.usage, [asked(ask), *heard.steps], fault, flags, heard.session)
+    steps = [asked(ask), *heard.steps]
+    return Reading(heard.text, heard.usage, steps, fault, flags, heard.session, models=tuple(heard.models))
 
 
 def judged(title: str, error: str) -> tuple[tuple[str, str] | None, str | None]:

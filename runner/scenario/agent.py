@@ -14,6 +14,7 @@ from runner.redaction import secret_pairs
 from runner.replay import Usage
 from runner.transcript import Step, write_steps
 
+from .asking import check_answered
 from .outputs import store_output, store_text
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from .live import LiveTrial
     from .stage import Frozen, Stage
+
+MODELS_KEPT = 20
+WITHOUT_MODEL = frozenset({"scripted", "oracle", "noop"})
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,11 @@ class AgentHandle:
     @property
     def name(self) -> str:
         return self._resolved.name
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model works here, as far as the bench tells: what is played from a script has none."""
+        return self._resolved.kind not in WITHOUT_MODEL
 
     def request(self, prompt: str, timeout: float | None = None) -> Reply:
         """Ask the agent and wait. A timed-out agent is stopped with all its descendants; the scenario goes on."""
@@ -169,6 +178,7 @@ class AgentHandle:
             delta=frozen.delta,
             ignored=list(frozen.ignored),
             session=reading.session,
+            models=[name[:200] for name in reading.models[:MODELS_KEPT]],
         )
         if stderr.exists() and stderr.stat().st_size:
             self._attach_stderr(ask.number, stderr)
@@ -197,6 +207,7 @@ class AgentHandle:
             trial.flag(flag)
         if reading.fault is not None:
             raise trial.fail(*reading.fault)
+        check_answered(trial, reading.models)
         if done.timed_out:
             trial.check_wall()
         self._check_budget()

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.judges import under_test
+from runner.judges import names_model, under_test
 from runner.judging import JudgeFault, ask
 from runner.records import Usage
 
 from .outputs import store_text
 
 if TYPE_CHECKING:
+    from runner.definition import Judge
+
     from .live import LiveTrial
 
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
@@ -67,9 +70,29 @@ def ask_judge(trial: LiveTrial, prompt: str) -> Judgement:
         usage=answer.usage.to_json(),
         cut=answer.cut,
     )
-    if where := under_test(trial.setting.bench, answer.model):
-        said = f"The judge {judge.model!r} answered as {answer.model!r}, which is under test ({where})"
-        raise trial.fail("judge_refused", f"{said}, and a model is no judge of itself.")
+    _check_answer(trial, judge, answer.model)
     if answer.cut:
         trial.issue("warning", "judge_cut", "The judge's answer was cut short at its limit of tokens.")
     return Judgement(answer.text, answer.model, answer.usage, answer.seconds, trial)
+
+
+def _check_answer(trial: LiveTrial, judge: Judge, model: str) -> None:
+    """The judge's name may stand for a model that is under test; and what worked here may have told no name at all."""
+    models = [name for row in trial.requests for name in row.get("models", ())]
+    where = under_test(trial.setting.bench, model)
+    if not where and not judge.same_model and names_model(models, model):
+        where = "it has answered the agent's own requests"
+    if where:
+        said = f"The judge {judge.model!r} answered as {model!r}, which is under test ({where})"
+        raise trial.fail("judge_refused", f"{said}, and a model is no judge of itself.")
+    if not judge.same_model and not models and "model" not in trial.axes and trial.agent.has_model:
+        trial.flag("model_unknown")
+
+
+def check_answered(trial: LiveTrial, models: Iterable[str]) -> None:
+    """What an agent chooses by itself no declaration tells; its own output may."""
+    judge = trial.setting.bench.judge
+    if judge is None or judge.same_model or not names_model(models, judge.model):
+        return
+    said = f"The agent {trial.agent.name!r} has worked with the judge's model {judge.model!r}, as its own output tells"
+    raise trial.fail("judge_refused", f"{said}, and no model judges itself.")

@@ -117,7 +117,7 @@ class RecordedAgent(AgentHandle):
             "request", number=row.number, prompt=row.prompt, text=row.text, exit_code=row.exit_code,
             timed_out=row.timed_out, seconds=row.seconds, usage=row.usage.to_json(), transcript=row.transcript,
             output=row.output, changes=row.changes, delta=row.delta, ignored=list(row.ignored), session=None,
-            replayed=True,
+            replayed=True, models=list(row.models),
         )  # fmt: skip
 
 

@@ -291,6 +291,44 @@ def test_a_model_that_judges_itself_though_no_declaration_shows_it_ends_its_tria
     }  # fmt: skip
 
 
+def test_what_an_agent_tells_of_its_model_is_compared_with_the_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No declaration names the model of a Python agent; its own output may, and where it does not, that is said."""
+    helpers = """
+        def grader(prompt, workspace, axes):
+            return {"text": "ok", "models": ["small", "vendor/grader-2-20260101"]}
+        def other(prompt, workspace, axes):
+            return {"text": "ok", "models": ["m-2"]}
+        def silent(prompt, workspace, axes):
+            return "ok"
+        """
+    named = ", ".join(f"{name!r}: Python('helpers:{name}')" for name in ("grader", "other", "silent"))
+    agents = f"{{{named}, 'worker': Scripted([say('ok')])}}"
+    scenario = (
+        'def bench_s(workspace, agent):\n    agent.request("go")\n    observe("note", bench.judge("done?").text)\n'
+    )
+    with MockModel({"replies": [{"say": "yes", "times": 9}]}) as model:
+        monkeypatch.setenv("BENCHSITE_JUDGE_URL", model.url)
+        declare = 'judge=Judge("grader-2"), matrix={"agent": ["grader", "other", "silent", "worker"]}'
+        folder = write_bench(tmp_path, {"s": scenario}, declare=declare, agents=agents, helpers=helpers)
+        ended = by_cell(run(folder, workers=2))
+        asked = len(model.requests)
+    told = {name: (one.state, one.fault, one.flags) for name, one in ended.items()}
+    assert told == {
+        "grader": ("eval_error", "judge_refused", ()),
+        "other": ("scored", None, ()),
+        "silent": ("scored", None, ("model_unknown",)),
+        "worker": ("scored", None, ()),
+    }
+    assert ended["grader"].reason == (
+        "The agent 'grader' has worked with the judge's model 'grader-2', as its own output tells, and no model judges "
+        "itself."
+    )
+    assert asked == 3, "nothing is spent on judging it"
+    assert ended["other"].requests[0].models == ("m-2",)
+
+
 def test_the_guide_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_files(Path(__file__).parents[2] / "docs" / "judges.md", tmp_path)
     (folder / "fixtures").mkdir()

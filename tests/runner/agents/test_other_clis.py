@@ -58,6 +58,8 @@ def test_the_steps_of_a_fix_are_told_in_order(desk: Make, name: str) -> None:
     ]  # fmt: skip
     assert "Looking." in reading.steps[1].text or "look" in reading.steps[1].text
     assert reading.steps[2].arguments["command"].endswith("sed -i s/a-b/a+b/ calc.py")
+    told_by = {"gemini-cli": ("gemini-2.5-flash",), "qwen-code": ("small",), "mini-swe-agent": ("small",)}
+    assert reading.models == told_by.get(name, ()), "opencode and goose do not tell which model answered"
     assert reading.steps[3].call == reading.steps[2].call
     times = [step.at for step in reading.steps[1:] if step.at]
     assert len(times) == (0 if name == "qwen-code" else len(reading.steps) - 1)
@@ -173,6 +175,7 @@ def test_an_answer_cut_at_the_output_limit_is_flagged(desk: Make) -> None:
 
 def test_what_aider_says_of_itself_is_no_part_of_its_answer(desk: Make) -> None:
     assert _read(desk, "aider", "fixes").text.startswith("Looking.")
+    assert _read(desk, "aider", "fixes").models == ("openai/small",)
     assert _read(desk, "aider", "resumed").text.startswith("Noted.")
 
 
