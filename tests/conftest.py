@@ -50,10 +50,13 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Name what failed. Where nothing may be skipped (continuous integration), a skipped test fails the run."""
+    if hasattr(session.config, "workerinput"):
+        return
     told = os.environ.get("FAILED_TESTS")
-    if told and _failed and not hasattr(session.config, "workerinput"):
-        Path(told).write_text("".join(f"{test}\n" for test in dict.fromkeys(_failed)))
-    if NO_SKIPS and _skipped and not hasattr(session.config, "workerinput"):
+    wrong = _failed + [line.partition(": ")[0] for line in _skipped if NO_SKIPS]
+    if told and wrong:
+        Path(told).write_text("".join(f"{test}\n" for test in dict.fromkeys(wrong)))
+    if NO_SKIPS and _skipped:
         print("\nNothing may be skipped here, and these tests were:\n  " + "\n  ".join(_skipped))
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
