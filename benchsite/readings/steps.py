@@ -105,11 +105,18 @@ def steps_between(
     placed: Sequence[Placed], shelf: Shelf, start: int, end: int, role: str = ""
 ) -> Iterator[tuple[int, Step]]:
     """Give (request, step) of a stretch; sources follow one another as one long list."""
+    return ((request, step_of_row(row)) for request, row in rows_between(placed, shelf, start, end, role))
+
+
+def rows_between(
+    placed: Sequence[Placed], shelf: Shelf, start: int, end: int, role: str = ""
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give the same as bare JSON, for who wants only some of them."""
     for one in placed:
         many = one.index.counts.get(role, 0)
         if start < many and start < end:
-            steps = islice(_from(one, shelf, role, start), min(end, many) - start)
-            yield from ((one.request, step) for step in steps)
+            rows = islice(_from(one, shelf, role, start), min(end, many) - start)
+            yield from ((one.request, row) for row in rows)
         start, end = max(0, start - many), end - many
 
 
@@ -125,15 +132,15 @@ def page_with(placed: Sequence[Placed], shelf: Shelf, at: str) -> int:
     return 1
 
 
-def _from(one: Placed, shelf: Shelf, role: str, start: int) -> Iterator[Step]:
-    """Read the steps of a filter from the `start`th on."""
+def _from(one: Placed, shelf: Shelf, role: str, start: int) -> Iterator[dict[str, Any]]:
+    """Read the steps of a filter from the `start`th on, as bare JSON."""
     file = shelf.open(one.digest)
     if file is None:
         return
     with file:
         file.seek(one.index.starts[role][start // PAGE])
         rows = (row for _, row in stepindex.rows(file) if role in filters(row["role"], row.get("exit_code")))
-        yield from map(step_of_row, islice(rows, start % PAGE, None))
+        yield from islice(rows, start % PAGE, None)
 
 
 def _position(one: Placed, shelf: Shelf, number: int) -> int | None:
@@ -143,5 +150,5 @@ def _position(one: Placed, shelf: Shelf, number: int) -> int | None:
     rising = all(a < b for a, b in pairwise(first))
     start = max(0, page) * PAGE if rising and first else 0
     steps = enumerate(_from(one, shelf, "", start)) if first else iter(())
-    found = next((n for n, step in steps if step.n == number), None)
+    found = next((n for n, row in steps if row.get("n", 0) == number), None)
     return None if found is None else start + found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchsite.benches.models import Measure
 from benchsite.curation.models import Decision
+from benchsite.flows import clean
 from benchsite.runs.models import Observation
 from runner.faults import FAULTS
 
@@ -148,10 +148,10 @@ def usage_rows(usage: Any) -> tuple[tuple[str, str], ...]:
         "tokens_in": "tokens in", "tokens_out": "tokens out", "tokens_cached": "tokens cached",
         "model_calls": "model calls", "tool_calls": "tool calls",
     }  # fmt: skip
-    rows = [(label, f"{spent[key]:,}") for key, label in labels.items() if isinstance(spent.get(key), int)]
-    if isinstance(spent.get("cost"), int | float) and math.isfinite(spent["cost"]):
+    rows = [(label, f"{n:,}") for key, label in labels.items() if (n := clean.whole(spent.get(key))) is not None]
+    if (cost := clean.amount(spent.get("cost"))) is not None:
         about = " (estimated)" if spent.get("estimated") else ""
-        rows.append(("cost", words.cost(spent["cost"]) + about))
+        rows.append(("cost", words.cost(cost) + about))
     return tuple(rows)
 
 

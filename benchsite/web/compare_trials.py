@@ -25,7 +25,7 @@ from benchsite.readings.compare.talk import talk
 from benchsite.readings.compare.three import threes
 from benchsite.readings.compare.trials import Both, Group, OnePath
 
-from . import diffparts, links, threehtml, twins
+from . import diffparts, links, stephtml, threehtml, twins
 from .access import found
 from .conditional import answer, private
 from .diffparts import ShownFile
@@ -76,8 +76,9 @@ def _transcript(request: HttpRequest, pair: Pair) -> HttpResponse:
         "next": links.compare_trials(*sides, **more, **{"from": end}),
     }
     here = urls["shown" if unfolded else "folded"]
-    places = [f"{reverse('trial_transcript', args=side)}?" for side in sides]
-    given = {"talk": made, "here": here, "urls": urls, "apart": APART, "places": places}
+    left, right = (f"{reverse('trial_transcript', args=side)}?" for side in sides)
+    rows = stephtml.beside(made.rows, urls["shown"], (left, right))
+    given = {"talk": made, "here": here, "urls": urls, "apart": APART, "rows": rows}
     return _tab(request, "transcript", readings.both(pair), **given)
 
 

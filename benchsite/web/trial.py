@@ -17,7 +17,7 @@ from benchsite.readings.failing import MEANING
 from benchsite.readings.notes import notes_of
 from benchsite.readings.trialsheet import observations
 
-from . import diffparts, filehtml, logparts, twins
+from . import diffparts, filehtml, logparts, stephtml, twins
 from .access import found
 from .conditional import private
 from .evidence import attachment, raw, tab, whole_number
@@ -43,7 +43,8 @@ def trial_transcript(request: HttpRequest, ulid: str, index: int) -> HttpRespons
     page = found(transcripts.transcript(request.user, ulid, index, number or 1, attempt, role, at, words))
     if request.GET.get("raw"):
         return attachment(found(transcripts.raw_transcript(page, request.GET["raw"])))
-    return tab(request, "transcript", page, keep=_kept(page))
+    steps = stephtml.items(page.steps, page.place, many=page.several)
+    return tab(request, "transcript", page, keep=_kept(page), steps=steps)
 
 
 def _kept(page: transcripts.Transcript) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from benchsite.diffs.alignment import Kind, Place, Span
 from benchsite.diffs.stepindex import PAGE
 from benchsite.readings.shelf import Shelf
-from benchsite.readings.steps import Placed, steps_between, total
+from benchsite.readings.steps import Placed, rows_between, total
 from benchsite.readings.steptext import Shown, show
 from benchsite.readings.transcript import placed_of, sources_of
 from benchsite.readings.words import count
+from runner.transcript import step_of_row
 
 from .aligned import aligned
 from .pair import Pair
@@ -160,8 +161,8 @@ def _read(placed: Sequence[Placed], shelf: Shelf, wanted: Sequence[tuple[int, in
     found: dict[int, Shown] = {}
     shown = {n for start, end in wanted for n in range(start, end)}
     for start, end in _joined(wanted):
-        steps = enumerate(steps_between(placed, shelf, start, end), start)
-        found.update((n, show(step, request)) for n, (request, step) in steps if n in shown)
+        rows = enumerate(rows_between(placed, shelf, start, end), start)
+        found.update((n, show(step_of_row(row), request)) for n, (request, row) in rows if n in shown)
     return found
 
 

@@ -123,3 +123,18 @@ def test_what_turns_text_round_stands_as_a_pill_in_the_head_of_a_fold_too(client
     page = soup(client.get(trial_url(take_in(tmp_path, Story(steps=[told, call])), "transcript/")))
     assert "\u202e" not in page.get_text()
     assert page.select_one("summary .peek .pill").get_text() == "RLO"
+
+
+def test_numbers_and_names_of_a_hostile_transcript_are_text_like_all_else(client, tmp_path):
+    mark = '"><script>alert(1)</script>'
+    told = [
+        {"role": "tool", "kind": "observation", "text": mark, "n": mark, "exit_code": mark, "usage": {mark: 1}},
+        {"role": "assistant", "kind": "tool_call", "tool": mark, "n": [mark], "arguments": {mark: mark}},
+        {"role": "tool", "kind": "observation", "n": 10**4000, "exit_code": 10**4000, "usage": {"cost": 10**400}},
+    ]
+    run = take_in(tmp_path, Story(steps=told))
+    for address in ("transcript/", "transcript/?find=script", "transcript/?at=1-3"):
+        page = soup(client.get(trial_url(run, address)))
+        assert len(page.select(".step")) == (2 if "find" in address else 3)
+        assert not [tag for tag in page.select("main script")]
+        assert mark in page.get_text()
