@@ -8,3 +8,4 @@ import { bindTheme } from "./theme.js";
 import { bindTimes } from "./times.js";
 
 for (const bind of [bindTheme, bindCopy, bindTimes, bindMatrix, bindFilters, bindPalette]) bind(document);
+document.addEventListener("htmx:after:swap", () => bindTimes(document)); // parts of a running run come with times anew

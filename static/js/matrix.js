@@ -1,9 +1,12 @@
 // .matrix: arrow keys go from square to square, and each square with a miss leads to what a solved trial did otherwise.
 export function bindMatrix(root) {
-  for (const table of root.querySelectorAll("table.matrix")) {
-    table.addEventListener("keydown", (event) => move(event));
-    for (const come of ["pointerover", "focusin"]) table.addEventListener(come, (event) => versus(event.target));
-  }
+  const inside = (act) => (event) => event.target.closest?.("table.matrix") && act(event);
+  root.addEventListener("keydown", inside(move));
+  for (const come of ["pointerover", "focusin"])
+    root.addEventListener(
+      come,
+      inside((event) => versus(event.target)),
+    );
 }
 
 const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

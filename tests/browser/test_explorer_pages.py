@@ -103,6 +103,7 @@ def test_a_run_that_goes_on_changes_under_the_readers_eyes(page: Page, live_serv
     recount(run)
     Run.objects.filter(pk=run.pk).update(revision=11)
     expect(progress).to_contain_text("54 of 54 trials done")
+    expect(progress.locator("time")).to_have_text(re.compile("now|ago"))
     assert page.locator(".leaderboard tbody th").all_inner_texts() == order
     Run.objects.filter(pk=run.pk).update(state="finished", revision=12)
     expect(progress).to_contain_text("The run has ended: finished")
