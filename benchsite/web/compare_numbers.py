@@ -15,12 +15,13 @@ from benchsite.readings.compare.asked import SHOWS, SORTS, Asked
 from benchsite.readings.compare.grammar import MOST, Of
 from benchsite.readings.compare.numbers import NumbersPage, compare_sides
 from benchsite.readings.compare.others import others
+from benchsite.readings.compare.pooled import Behind
 from benchsite.readings.compare.sheets import SHEETS
 from benchsite.readings.compare.sides import Side, sides_of
 from runner.statistics import POLICIES
 
 from . import asked as asking
-from . import links, twins
+from . import compare_pooled, links, twins
 from .access import found
 from .conditional import page as conditional
 from .conditional import private
@@ -43,15 +44,21 @@ def table(request: HttpRequest, of: tuple[Of, ...], name: str, kind: str) -> Htt
     """The twins of the page's tables."""
     if len(of) < 2:
         raise Http404("one thing alone has no table")
+    if name == "trials":
+        return compare_pooled.table(request, of, kind)
     sheet, sides, question = twins.named(SHEETS, name), found(sides_of(request.user, of)), asked_of(request)
     return twins.twin(request, revision(sides), lambda: sheet(compare_sides(sides, question)), kind)
 
 
 def asked_of(request: HttpRequest) -> Asked:
+    side = asking.whole(request, "side", 0)
+    if side == 1 or side > len(request.GET.getlist("of")):
+        raise Http404("side names none that is compared with the baseline")
     return Asked(
         policy=asking.policy(request),
         measure=request.GET.get("measure", ""),
         show=asking.choice(request.GET, "show", SHOWS, "differ"),
+        side=side,
         sort=asking.choice(request.GET, "sort", SORTS, "change"),
         first=max(1, asking.whole(request, "first", 1)),
         want=_positive(request.GET.get("want", "")),
@@ -73,19 +80,20 @@ def revision(sides: tuple[Side, ...]) -> str:
 
 
 def _context(made: NumbersPage) -> dict[str, Any]:
-    of, asked = list(made.of), made.asked
+    of, asked, words = list(made.of), made.asked, made.words
 
     def turned(place: int) -> str:
-        return asked.query([of[place], *of[:place], *of[place + 1 :]], first=1)
+        return asked.query([of[place], *of[:place], *of[place + 1 :]], first=1, side=0)
 
     columns = [
         {
             "it": column,
             "href": _side_url(column.side),
-            "planned": _listed(behind.planned(made, place)),
-            "observed": _listed(behind.observed(made, place)),
+            "planned": _listed(made, behind.planned(made, place)),
+            "observed": _listed(made, behind.observed(made, place)),
+            **{show: _cases(made, place, show) for show in ("better", "worse", "same", "apart") if place},
             "baseline": turned(place) if place else "",
-            "without": asked.query([*of[:place], *of[place + 1 :]], first=1) if len(of) > 2 else "",
+            "without": asked.query([*of[:place], *of[place + 1 :]], first=1, side=0) if len(of) > 2 else "",
         }
         for place, column in enumerate(made.columns)
     ]
@@ -96,15 +104,18 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         "rows": _rows(made),
         "policies": [asked.query(of, policy=name) for name in POLICIES],
         "measures": [(measure, asked.query(of, measure=measure.key, want=0.0, first=1)) for measure in made.measures],
-        "shows": [(name, WORDS[name], made.counts[name], asked.query(of, show=name, first=1)) for name in SHOWS],
+        "shows": [(name, words[name], made.counts[name], asked.query(of, show=name, first=1)) for name in SHOWS],
+        "whose": [
+            (made.columns[side - 1].side.title if side else "any side", side, asked.query(of, side=side, first=1))
+            for side in (0, *range(2, len(of) + 1))
+        ]
+        if len(of) > 2
+        else [],
         "sorts": [(name, asked.query(of, sort=name, first=1)) for name in SORTS],
         "next": asked.query(of, first=made.next) if made.next else "",
         "hidden": [*(("of", str(one)) for one in of), *asked.pairs(want=0.0, first=1)],
         "query": asked.query(of, first=1),
     }
-
-
-WORDS = {"differ": "that differ", "all": "all", "apart": "not comparable"}
 
 
 def _rows(made: NumbersPage) -> list[dict[str, Any]]:
@@ -114,14 +125,22 @@ def _rows(made: NumbersPage) -> list[dict[str, Any]]:
         squares = []
         for place, square in enumerate(line.squares):
             pair = flips.get((line.slug, line.case, place))
-            trials = _listed(behind.of_case(made, place, line))
+            trials = _listed(made, behind.of_case(made, place, line))
             squares.append((square, links.compare_trials(*pair) if pair else "", trials))
         rows.append({"line": line, "href": _scenario_url(made, line.slug), "squares": squares})
     return rows
 
 
-def _listed(found: behind.Listed | None) -> str:
-    return links.trials(found[0], **found[1]) if found else ""
+def _cases(made: NumbersPage, place: int, show: str) -> str:
+    """The cases that a side's count counts; with two sides there is no other whose they could be."""
+    side = place + 1 if len(made.columns) > 2 else 0
+    return made.asked.query(made.of, show=show, side=side, first=1) + "#cases"
+
+
+def _listed(made: NumbersPage, found: behind.Listed | Behind | None) -> str:
+    if isinstance(found, Behind):
+        return compare_pooled.address(made.of, made.asked, found)
+    return links.trials(found.run, **found.filters) if found else ""
 
 
 def _scenario_url(made: NumbersPage, slug: str) -> str:

@@ -47,7 +47,7 @@ def _figure(square: Square, trials: str) -> str:
 
 
 def _change(square: Square, url: str) -> str:
-    if square.mark == "apart":
+    if square.mark in ("apart", "absent"):
         said = f'<span class="muted">{escape(square.why)}</span>'
     elif square.mark == "same" and not square.change:
         said = '<span class="muted">same</span>'
@@ -55,6 +55,12 @@ def _change(square: Square, url: str) -> str:
         said = escape(f"{square.change} {square.mark}")
         said = f'<a href="{escape(url)}" title="Two trials that show it">{said}</a>' if url else said
     return f'<td class="change {square.mark}">{said}</td>'
+
+
+@register.simple_tag
+def cases_link(many: int, url: str) -> SafeString:
+    """How many cases; where there are any, with the list of them."""
+    return SafeString(f'<a href="{escape(url)}">{many:,}</a>' if many and url else f"{many:,}")
 
 
 @register.simple_tag

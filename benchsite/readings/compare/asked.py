@@ -9,17 +9,21 @@ from urllib.parse import urlencode
 
 from benchsite.readings.counts import DEFAULT_POLICY
 
-SHOWS = ("differ", "all", "apart")
+SHOWS = ("differ", "better", "worse", "same", "apart", "all")
 SORTS = ("change", "name")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """`want`: a difference one would like to see, in points for a rate, else in the measure's unit; 0: the default."""
+    """`side`: whose cases are shown, by its place among the `of`s from 1 on; 0: those of any side.
+
+    `want`: a difference one would like to see, in points for a rate, else in the measure's unit; 0: the default.
+    """
 
     policy: str = DEFAULT_POLICY
     measure: str = ""
     show: str = "differ"
+    side: int = 0
     sort: str = "change"
     first: int = 1
     want: float = 0.0

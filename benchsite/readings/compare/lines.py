@@ -14,7 +14,14 @@ from runner.statistics.telling import signed
 
 from .pieces import Read
 
-Mark = Literal["better", "worse", "higher", "lower", "same", "apart"]
+Mark = Literal["better", "worse", "higher", "lower", "same", "apart", "absent"]
+MARKS: dict[str, tuple[Mark, ...]] = {
+    "better": ("better", "higher"),
+    "worse": ("worse", "lower"),
+    "same": ("same",),
+    "apart": ("apart",),
+}
+"""Which marks each choice of cases shows."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +43,12 @@ class Line:
     case: str
     squares: tuple[Square, ...]
 
-    @property
-    def differs(self) -> bool:
-        return any(square.difference for square in self.squares)
-
-    @property
-    def apart(self) -> bool:
-        return any(square.mark == "apart" for square in self.squares)
+    def shown(self, show: str, side: int) -> bool:
+        """Whether a choice of cases has this one: for a side (from 1 on), else for any."""
+        squares = self.squares[side - 1 : side] if side else self.squares[1:]
+        if show == "differ":
+            return any(square.difference for square in squares)
+        return show == "all" or any(square.mark in MARKS[show] for square in squares)
 
     @property
     def largest(self) -> float:
@@ -69,7 +75,7 @@ def _squares(pairs: Sequence[Pair | None], measure: MeasureFacts) -> tuple[Squar
 
 def _square(pair: Pair | None, measure: MeasureFacts) -> Square:
     if pair is None:  # another side has this case, neither the baseline nor this one does
-        return Square(None, _text(None, measure), "apart", None, "", WHY["uncounted"])
+        return Square(None, _text(None, measure), "absent", None, "", WHY["uncounted"])
     if not (pair.comparable and pair.base and pair.other):
         return Square(pair.other, _text(pair.other, measure), "apart", None, "", WHY[pair.why])
     one, two = pair.base.figure, pair.other.figure

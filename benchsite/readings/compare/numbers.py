@@ -26,7 +26,7 @@ from runner.statistics import (
 )
 from runner.statistics.telling import chance, signed, span, told, told_needed
 
-from .asked import Asked
+from .asked import SHOWS, Asked
 from .cautions import Difference, cautions, differences
 from .flips import Flips
 from .grammar import Of
@@ -108,11 +108,7 @@ class NumbersPage:
 
     @cached_property
     def chosen(self) -> tuple[Line, ...]:
-        if self.asked.show == "all":
-            return self.every
-        if self.asked.show == "apart":
-            return tuple(line for line in self.every if line.apart)
-        return tuple(line for line in self.every if line.differs)
+        return tuple(line for line in self.every if line.shown(self.asked.show, self.asked.side))
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -138,12 +134,19 @@ class NumbersPage:
         return after if after <= len(self.chosen) else None
 
     @property
+    def words(self) -> dict[str, str]:
+        """How each choice of cases is called."""
+        aim = self.measure and self.measure.objective
+        ups = {"better": "better", "worse": "worse"} if aim else {"better": "higher", "worse": "lower"}
+        return {"differ": "that differ", **ups, "same": "the same", "apart": "not comparable", "all": "all"}
+
+    @property
+    def chosen_words(self) -> str:
+        return self.words[self.asked.show]
+
+    @property
     def counts(self) -> dict[str, int]:
-        return {
-            "differ": sum(line.differs for line in self.every),
-            "all": len(self.every),
-            "apart": sum(line.apart for line in self.every),
-        }
+        return {show: sum(line.shown(show, self.asked.side) for line in self.every) for show in SHOWS}
 
 
 def numbers(user: Any, of: Sequence[Of], asked: Asked) -> NumbersPage | None:
@@ -154,11 +157,10 @@ def numbers(user: Any, of: Sequence[Of], asked: Asked) -> NumbersPage | None:
 
 def compare_sides(sides: Sequence[Side], asked: Asked) -> NumbersPage:
     found = read(sides, asked.measure)
-    measure, subjects = found.measure, _shared(sides)
+    measure, subjects = found.measure, shared(sides)
     pairs = _pairs(sides, found, asked.policy, subjects) if measure else []
     parts = differences(sides)
-    shown = frozenset(subjects or ())
-    columns = tuple(_column(sides, place, found, asked, pairs, shown) for place in range(len(sides)))
+    columns = tuple(_column(sides, place, found, asked, pairs, subjects) for place in range(len(sides)))
     every = lines_of(found, pairs, measure, asked.sort) if measure else ()
     return NumbersPage(
         asked=asked,
@@ -174,7 +176,7 @@ def compare_sides(sides: Sequence[Side], asked: Asked) -> NumbersPage:
     )
 
 
-def _shared(sides: Sequence[Side]) -> frozenset[int] | None:
+def shared(sides: Sequence[Side]) -> frozenset[int] | None:
     """The subjects that all runs have; None where nothing is matched by subject."""
     if sides[0].of.kind != "run":
         return None
@@ -187,7 +189,12 @@ def _pairs(sides: Sequence[Side], found: Read, policy: str, subjects: frozenset[
 
 
 def _column(
-    sides: Sequence[Side], place: int, found: Read, asked: Asked, pairs: Sequence[Sequence[Pair]], shown: frozenset[int]
+    sides: Sequence[Side],
+    place: int,
+    found: Read,
+    asked: Asked,
+    pairs: Sequence[Sequence[Pair]],
+    shown: frozenset[int] | None,
 ) -> Column:
     pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
     three = _three(found, place, pieces, shown)
@@ -213,7 +220,7 @@ def _wanted(measure: MeasureFacts, made: Paired, asked: float) -> float:
     return asked or abs(made.base or 0.0) / 10
 
 
-def _three(found: Read, place: int, pieces: Sequence[Piece], shown: frozenset[int]) -> Three:
+def _three(found: Read, place: int, pieces: Sequence[Piece], shown: frozenset[int] | None) -> Three:
     measure, planned = found.measure, sum(piece.planned for piece in pieces)
     if measure is None:
         nothing = Pooled(None, None, None, 0, "scenarios")

@@ -23,7 +23,7 @@ NOTHING: tuple[Any, ...] = (0, 0, 0.0, 0.0, None, None, ())
 
 
 class Piece(NamedTuple):
-    """One case in one cell of a side; of a subject, in all its runs together. Made by the thousand, so a tuple."""
+    """One case in one cell of a side; of a subject, in all its runs together. A tuple: made by the thousand."""
 
     subject: int
     key: Key
@@ -33,6 +33,7 @@ class Piece(NamedTuple):
     planned: int
     cost: float | None
     seconds: float | None
+    cells: tuple[int, ...]
 
     def plus(self, other: Piece) -> Piece:
         return self._replace(
@@ -40,6 +41,7 @@ class Piece(NamedTuple):
             planned=self.planned + other.planned,
             cost=plus(self.cost, other.cost),
             seconds=plus(self.seconds, other.seconds),
+            cells=self.cells + other.cells,
         )
 
 
@@ -170,7 +172,9 @@ def _pieces(
             n, lapsed, total, squares, least, most, values = seen.get((member.id, case), NOTHING)
             counted = Counted(n, lapsed, blamed.get((member.id, case), 0), total, squares, least, most, values)
             key = (names.scenarios[scenario][0], names.cases[case])
-            made.append(Piece(member.subject, key, case, prints[scenario], counted, planned, cost, seconds))
+            made.append(
+                Piece(member.subject, key, case, prints[scenario], counted, planned, cost, seconds, (member.id,))
+            )
     return made
 
 

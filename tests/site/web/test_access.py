@@ -62,7 +62,9 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(
         ("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file", "trial_workspace_zip"), PRIVATE
     ),
-    **dict.fromkeys(("artifact", "compare", "compare_table", "compare_report", "run_report"), PRIVATE),
+    **dict.fromkeys(
+        ("artifact", "compare", "compare_table", "compare_trials", "compare_report", "run_report"), PRIVATE
+    ),
     "tokens": OWN,
     "job": (404, 404, 200, 200),
     **dict.fromkeys(("token_revoke", "run_cancel", "run_note", "run_tag"), (302, 405, 405, 405)),
@@ -108,7 +110,7 @@ def address(name: str, run: Run) -> str:
     if name == "compare":
         other = run.trials.filter(scenario=trial.scenario).exclude(pk=trial.pk).first()
         return f"{reverse(name)}?of=trial:{run.ulid}/{trial.index}&of=trial:{run.ulid}/{other.index}"
-    if name in ("compare_table", "compare_report"):
+    if name in ("compare_table", "compare_trials", "compare_report"):
         cells = [f"of=cell:{run.ulid}/{cell.key10}" for cell in run.cells.all()]
         return f"{reverse(name, args=args.get(name, []))}?{'&'.join(cells)}"
     wants_file = name in ("trial_diff_file", "trial_workspace_file")

@@ -40,6 +40,11 @@ def cells_of(run: Run, *agents: str) -> list[str]:
     return [f"cell:{run.ulid}/{keys[agent]}" for agent in agents]
 
 
+def subjects_of(run: Run, *agents: str) -> list[str]:
+    hashes = {cell.subject.axes["agent"]: cell.subject.hash for cell in run.cells.select_related("subject")}
+    return [f"subject:acme/demo/{hashes[agent][:10]}" for agent in agents]
+
+
 def rates(run: Run, agent: str) -> dict[str, float]:
     rows = Tally.objects.filter(run=run, cell__subject__axes__agent=agent, measure__key="resolved", n__gt=0)
     return {slug: total / n for slug, total, n in rows.values_list("case__scenario__slug", "sum", "n")}
@@ -117,14 +122,75 @@ def test_cases_that_differ_link_to_two_trials_that_show_it(two: tuple[Run, Run],
 
 
 def test_numbers_equal_the_lists_they_link_to(two: tuple[Run, Run], page: Page, client: Client) -> None:
-    cells = cells_of(two[0], "careful", "hasty")
-    failing = of(*cells, show="all", policy="errors-fail/1")
-    for asked in (runs_of(two, show="all"), failing, of(*cells, measure="score")):
-        found = page("/compare/", **asked).select("td a[href*='/trials']")
+    cells, failing = cells_of(two[0], "careful", "hasty"), {"show": "all", "policy": "errors-fail/1"}
+    for asked in (
+        runs_of(two, show="all"),
+        of(*cells, **failing),
+        of(*cells, measure="score"),
+        of(*subjects_of(two[0], "careful", "meddler"), show="all", measure="collateral"),
+        of(*subjects_of(two[0], "hasty", "meddler"), **failing),
+    ):
+        soup = page("/compare/", **asked)
+        found = soup.select("td a[href*='/trials']")
         assert len(found) > 10
-        for link in [*found[:4], *found[4::5]]:
+        assert not [cell for cell in soup.select(".sides .kn, .cases td.num") if _unlinked(cell)]
+        for link in [*found[:4], *found[4::9]]:
             listed = re.search(r"<h1>([\d,]+) trials?</h1>", client.get(str(link["href"])).content.decode())
             assert listed and listed[1] == link.get_text(), link
+
+
+def _unlinked(cell: Any) -> bool:
+    """Whether a count other than 0 stands there without a link."""
+    text = "".join(part for part in cell.find_all(string=True) if part.find_parent("a") is None)
+    return bool(re.search(r"n=[1-9]|^\s*[1-9]\d*\s*/|/\s*[1-9]", text))
+
+
+def test_runs_of_which_some_cells_are_compared_list_the_trials_of_these(
+    made: Callable[..., Run], page: Page, client: Client
+) -> None:
+    wide, narrow = made("wide", cells=4, trials=3), made("narrow", cells=2, trials=3, seed=2)
+    soup = page("/compare/", **runs_of((wide, narrow), show="all"))
+    found = soup.select(".sides a[href*='compare/trials'], .cases a[href*='compare/trials']")
+    assert len(found) > 4
+    for link in found:
+        assert f"<h1>{link.get_text()} trial" in client.get(str(link["href"])).content.decode()
+        twin = client.get(str(link["href"]).replace("/trials?", "/trials.json?")).json()
+        assert len(twin["rows"]) == int(link.get_text())
+        assert {row["run"] for row in twin["rows"]} == {wide.ulid}
+
+
+def test_a_list_over_several_runs_goes_on_page_by_page(
+    made: Callable[..., Run], page: Page, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchsite.readings.compare.pooled.LIMIT", 5)
+    one, _ = made("one", scenarios=8, trials=3), made("two", scenarios=8, trials=3, seed=2)
+    asked = of(*subjects_of(one, "careful", "hasty"), side=2, seen="planned")
+    soup, seen = page("/compare/trials", **asked), []
+    while True:
+        seen += [str(a["href"]) for a in soup.select("tbody th a")]
+        following = soup.select_one("a[rel=next]")
+        if following is None:
+            break
+        soup = page("/compare/trials" + str(following["href"]))
+    assert len(seen) == len(set(seen)) == 48
+    for odd in ({"side": 3}, {"side": 0}, {"seen": "luck"}, {"after": "x/y"}, {"scenario": "nothing"}):
+        assert client.get("/compare/trials", {**asked, **odd}).status_code == 404, odd
+
+
+def test_each_count_of_cases_leads_to_these_cases(two: tuple[Run, Run], page: Page, client: Client) -> None:
+    six = [*cells_of(two[0], "careful", "hasty", "meddler"), *cells_of(two[1], "careful", "hasty", "meddler")]
+    for asked in (of(*six), runs_of(two, measure="collateral", policy="errors-fail/1")):
+        soup = page("/compare/", **asked)
+        links = soup.select(".sides a[href*='show=']")
+        assert len(links) > 2
+        for link in links[:8]:
+            rows = page("/compare/" + str(link["href"])).select(".cases tbody tr")
+            assert len(rows) == int(link.get_text()), link
+        for link in soup.select("[aria-label='Which cases'] a")[::2]:
+            shown = len(page("/compare/" + str(link["href"])).select(".cases tbody tr"))
+            assert link.get_text().endswith(f" {shown}"), link
+    for odd in ({"side": 1}, {"side": 3}, {"side": "x"}, {"show": "luck"}):
+        assert client.get("/compare/", {**runs_of(two), **odd}).status_code == 404, odd
 
 
 def test_the_policy_in_the_address_changes_the_difference(two: tuple[Run, Run], client: Client) -> None:
@@ -158,8 +224,7 @@ def test_a_changed_start_world_parts_everything_and_is_named(
 
 
 def test_subjects_are_pooled_over_their_accepted_runs(two: tuple[Run, Run], page: Page, client: Client) -> None:
-    hashes = {c.subject.axes["agent"]: c.subject.hash for c in two[0].cells.select_related("subject")}
-    named = of(*(f"subject:acme/demo/{hashes[agent][:10]}" for agent in ("careful", "meddler")))
+    named = of(*subjects_of(two[0], "careful", "meddler"))
     rows = sheet(client, "sides", named)
     both = sum(
         Tally.objects.filter(cell__subject__axes__agent="careful", measure__key="resolved").values_list("n", flat=True)
@@ -230,4 +295,7 @@ def test_six_sides_cost_no_more_than_twelve_queries(two: tuple[Run, Run], client
     for asked in (of(*named), runs_of(two), runs_of(two, policy="errors-fail/1", measure="collateral", show="all")):
         with CaptureQueriesContext(connection) as queries:
             assert client.get("/compare/", asked).status_code == 200
+        assert len(queries) <= 12
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get("/compare/trials", {**asked, "side": 2, "seen": "counted"}).status_code == 200
         assert len(queries) <= 12
