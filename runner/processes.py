@@ -32,7 +32,7 @@ GRACE = 0.5
 ANSWER_AFTER_STOP = GRACE + keeper.KILLING + 5
 Watch = Callable[[], tuple[str, ...]]
 """Names the limits of the trial that are reached."""
-WATCHED_EVERY = 0.2
+WATCHED_EVERY = 0.01
 
 
 class ProcessLost(RunnerError):

@@ -69,7 +69,10 @@ class Redactor:
         self.pairs = tuple(dict.fromkeys((_label(name), value) for name, value in pairs if _protects(value)))
         marks = {form: f"[redacted {name}]".encode() for name, value in reversed(self.pairs) for form in forms(value)}
         self._marks = dict(sorted(marks.items(), key=lambda row: -len(row[0])))
-        self.longest = max(map(len, self._marks), default=0)
+        self._wrapped = {form: f"[redacted {name}]".encode() for name, value in self.pairs for form in wrapping(value)}
+        self._halves = {half for form in self._wrapped for half in (form[: len(form) // 2], form[len(form) // 2 :])}
+        lines = (len(form) + (len(form) // _LINE + 1) * _BREAK for form in self._wrapped)
+        self.longest = max((*map(len, self._marks), *lines), default=0)
 
     def __bool__(self) -> bool:
         return bool(self.pairs)
@@ -84,17 +87,27 @@ class Redactor:
         return Redactor(pair for pair in self.pairs if len(pair[1]) >= LONG)
 
     @cached_property
-    def _pattern(self) -> re.Pattern[bytes]:
+    def _whole(self) -> re.Pattern[bytes]:
         return re.compile(b"|".join(map(re.escape, self._marks)))
 
-    def _found(self, data: bytes) -> bool:
-        return any(form in data for form in self._marks)  # far faster than the pattern, and nearly always false
+    @cached_property
+    def _broken(self) -> re.Pattern[bytes]:
+        wrapped = (_WRAP.join(re.escape(form[at : at + 1]) for at in range(len(form))) for form in self._wrapped)
+        return re.compile(b"|".join((*map(re.escape, self._marks), *wrapped)))
+
+    def _pattern(self, data: bytes) -> re.Pattern[bytes] | None:
+        """None where nothing stands in there, which is found out far faster than by a pattern and is nearly always so.
+        Of what a line's end cuts in two one half is whole."""
+        if any(half in data for half in self._halves):
+            return self._broken
+        return self._whole if any(form in data for form in self._marks) else None
 
     def strike(self, data: bytes) -> bytes:
-        return self._pattern.sub(self._mark, data) if self._found(data) else data
+        pattern = self._pattern(data)
+        return pattern.sub(self._mark, data) if pattern else data
 
     def _mark(self, found: re.Match[bytes]) -> bytes:
-        return self._marks[found[0]]
+        return self._marks.get(found[0]) or self._wrapped[_WRAPS.sub(b"", found[0])]
 
     def text(self, text: str) -> str:
         """Strike out of a text; also the half of a secret at its ends, where somebody cut it before."""
@@ -132,7 +145,8 @@ class Redactor:
     def _part(self, data: bytes, whole: int) -> tuple[bytes, bytes]:
         pieces: list[bytes] = []
         at = 0
-        for found in self._pattern.finditer(data) if self._found(data) else ():
+        pattern = self._pattern(data)
+        for found in pattern.finditer(data) if pattern else ():
             if found.start() >= whole:
                 break
             pieces += [data[at : found.start()], self._mark(found)]
@@ -142,14 +156,14 @@ class Redactor:
 
     def names_in(self, chunks: Iterable[bytes]) -> list[str]:
         """Name the secrets that stand in a stream."""
-        left, held = dict(self._marks), b""
-        names: list[str] = []
-        for chunk in chunks if left else ():
+        held, names = b"", dict[str, None]()
+        for chunk in chunks if self.pairs else ():
             held += chunk
-            for form in [form for form in left if form in held]:
-                names.append(left.pop(form)[10:-1].decode())
+            pattern = self._pattern(held)
+            for found in pattern.finditer(held) if pattern else ():
+                names[self._mark(found)[10:-1].decode()] = None
             held = held[max(0, len(held) - self.longest + 1) :]
-        return list(dict.fromkeys(names))
+        return list(names)
 
     def clean_file(self, file: Path) -> None:
         """Rewrite a file without its secrets; one that holds none is left as it is."""
@@ -186,17 +200,32 @@ def forms(value: str) -> set[bytes]:
 
 
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
+_CODES = (base64.b64encode, base64.urlsafe_b64encode)
+_WRAPS = re.compile(rb"\\+[rn]|[\r\n]")
+_WRAP = rb"(?:\\{1,4}[rn]|[\r\n]){0,2}"
+"""The end of a line, also as it is told within JSON that is quoted again."""
+_BREAK = 10
 
 
 def _quoted(value: str) -> set[str]:
     return {quote(value, safe=""), quote(value), quote_plus(value)}
 
 
+def wrapping(value: str) -> set[bytes]:
+    """Give the forms of a long value that a program breaks into lines: `base64` does after 76 characters."""
+    return set(_within(value.encode("utf-8", "surrogateescape"))) if len(value) >= LONG else set()
+
+
 def _base64(raw: bytes) -> Iterator[bytes]:
-    """Encoded by itself, and as it looks anywhere within a longer text: three ways, by where its first byte falls."""
-    for code in (base64.b64encode, base64.urlsafe_b64encode):
+    for code in _CODES:
         yield code(raw)
         yield code(raw).rstrip(b"=")
+    yield from _within(raw)
+
+
+def _within(raw: bytes) -> Iterator[bytes]:
+    """As it looks anywhere within a longer text in base64: three ways, by where its first byte falls."""
+    for code in _CODES:
         for before in range(3):
             first, last = (-(-before * 8 // 6)), (before + len(raw)) * 8 // 6
             yield code(b"\0" * before + raw)[first:last]

@@ -18,6 +18,7 @@ from .cgroups import Group
 
 PER_NAMESPACE = (5, 14)
 """Since this kernel RLIMIT_NPROC counts within a user namespace, and not all that the user runs on the machine."""
+LOOKED_EVERY = 0.2
 WALKING = 10
 """The watch looks again after at least this many times what the last look took."""
 
@@ -65,23 +66,35 @@ def limit_process(pid: int, limits: Resources, group: Group | None) -> None:
 
 
 class DiskWatch:
-    """Adds up what some folders hold. A large tree is looked at less often, so that looking stays cheap."""
+    """Adds up what some folders hold. A large tree is looked at less often, so that looking stays cheap; and at once
+    where the file system has lost as much room since the last look as the limit had left. That is asked every time,
+    for it costs next to nothing: it may be others who write, so half of the time at most goes into looking."""
 
     def __init__(self, folders: Sequence[Path], limit: int) -> None:
         self._folders, self._limit, self._more = folders, limit, limit // 4
-        self._next = 0.0
+        self._left, self._free = self._more, self._room()
+        self._soonest, self._next = 0.0, time.monotonic() + LOOKED_EVERY
 
     def __call__(self) -> tuple[str, ...]:
-        began = time.monotonic()
-        if began < self._next:
+        began, free = time.monotonic(), self._room()
+        if began < (self._soonest if self._free - free > self._left else self._next):
             return ()
         total = sum(held_by(folder) for folder in self._folders)
         now = time.monotonic()
-        self._next = now + (now - began) * WALKING
+        self._soonest, self._next = now + (now - began), now + max(LOOKED_EVERY, (now - began) * WALKING)
+        self._left, self._free = max(0, self._limit - total), free
         if total <= self._limit:
             return ()
-        self._limit = total + self._more  # what it wrote stays, and grading it must be possible
+        self._limit, self._left = total + self._more, self._more  # what it wrote stays, and can be graded
         return ("disk",)
+
+    def _room(self) -> int:
+        """What the file system of the folders still has."""
+        try:
+            status = os.statvfs(self._folders[0])
+        except OSError:
+            return 0
+        return status.f_bavail * status.f_frsize
 
 
 def held_by(folder: Path) -> int:

@@ -76,12 +76,16 @@ def _reads(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
 
 def _secrets(trial: LiveTrial, record: ChangeSet) -> Iterator[Finding]:
     """A changed file stays as it is, or the record would be none; that it holds a secret is said."""
-    for change in record.changes:
+    names_in = trial.redactor.names_in
+    for change in record.changes if trial.redactor else ():
         side = change.after
-        if trial.redactor and side is not None and side.stored and side.sha256:
-            names = trial.redactor.names_in(chunks_of(trial.setting.blobs.path(side.sha256)))
-            if names:
-                yield Finding("secret_in_file", f"{change.path} holds {', '.join(names)}.", Place(change.path))
+        if side is None:
+            continue
+        if side.stored and side.sha256 and (names := names_in(chunks_of(trial.setting.blobs.path(side.sha256)))):
+            yield Finding("secret_in_file", f"{change.path} holds {', '.join(names)}.", Place(change.path))
+        elif names := names_in([f"{change.path}\0{side.target or ''}".encode("utf-8", "surrogateescape")]):
+            told = f"{change.path} has {', '.join(names)} in its name, or in what it links to."
+            yield Finding("secret_in_file", told, Place(change.path))
 
 
 def _text(trial: LiveTrial, side: Side) -> str | None:

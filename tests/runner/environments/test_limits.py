@@ -16,7 +16,7 @@ import pytest
 
 from runner.environments import cgroups, limits, sandbox
 from runner.environments.base import HIDDEN, KeptSession, Needs
-from runner.environments.limits import Resources, held_by
+from runner.environments.limits import DiskWatch, Resources, held_by
 from runner.errors import EnvironmentRefused
 from runner.processes import Done
 from runner.worlds.places import Place
@@ -82,6 +82,18 @@ def test_where_disk_is_limited_no_space_is_had_without_writing_it(opener: Opener
     code = 'import os; os.posix_fallocate(os.open("r", 66), 0, 100_000)'
     assert run(session, place, f"{sys.executable} -I -S -c '{code}'")[0].ok, "programs that ask for it go on by writing"
     assert held_by(place.world) >= 100_000
+
+
+def test_what_takes_up_room_fast_is_looked_at_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no look that is due by itself: only the room that is gone makes this one, whoever else frees some."""
+    monkeypatch.setattr("runner.environments.limits.LOOKED_EVERY", 1e9)
+    watch, over = DiskWatch((tmp_path,), 4 * MB), tuple[str, ...]()
+    for number in range(100):
+        (tmp_path / str(number)).write_bytes(b"x" * MB)
+        if over := watch():
+            break
+    assert over == ("disk",)
+    assert held_by(tmp_path) > 4 * MB
 
 
 def test_files_in_a_limited_home_are_seen_from_this_machine(opener: Opener, place: Place) -> None:
