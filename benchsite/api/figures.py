@@ -45,7 +45,8 @@ class Asked(Schema):
     of: list[str] = Field(description="run:ID, cell:RUN/KEY or subject:OWNER/NAME/HASH; the first is the baseline")
     policy: Policy = "scored/1"
     measure: str = ""
-    show: Literal["differ", "all", "apart"] = "all"
+    show: Literal["differ", "better", "worse", "same", "apart", "all"] = "all"
+    side: int = Field(0, ge=0, le=6, description="whose cases are shown, counted from 1 in `of`; 0: of any side")
     sort: Literal["change", "name"] = "change"
     want: float = Field(0.0, ge=0, allow_inf_nan=False)
 
@@ -103,7 +104,9 @@ def _compared(request: HttpRequest, asked: Asked) -> NumbersPage:
     named = read(_shown(asked.of))
     if len(named) < 2 or named[0].kind == "trial":
         raise CompareRefused("Name two to six runs, cells or subjects; trials are compared on their own pages.")
-    question = asking.Asked(asked.policy, asked.measure, asked.show, asked.sort, 1, asked.want)
+    if asked.side == 1 or asked.side > len(named):
+        raise CompareRefused("side= counts the sides from 1, the baseline: name one that is compared with it, or 0.")
+    question = asking.Asked(asked.policy, asked.measure, asked.show, asked.side, asked.sort, 1, asked.want)
     found = numbers(reader(request), named, question)
     if found is None:
         raise Http404

@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import Page
 
 ROOT = Path(__file__).parent.parent.parent
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+LINE_NUMBERS = ".ln, td.n"
+"""As high as the line of code that they stand beside: rows of 24 px would show a sixth less of every file."""
 
 
 @cache
@@ -33,4 +35,9 @@ def faults(page: Page, *rules: str) -> list[str]:
         f"{rule['id']}: {node['target'][0]} {node['failureSummary']}"[:300]
         for rule in found["violations"]
         for node in rule["nodes"]
+        if not (rule["id"] == "target-size" and _within(page, node["target"][0], LINE_NUMBERS))
     ]
+
+
+def _within(page: Page, target: str, chosen: str) -> bool:
+    return bool(page.evaluate("([one, of]) => !!document.querySelector(one)?.closest(of)", [target, chosen]))

@@ -117,6 +117,10 @@ def test_a_comparison_is_answered_as_the_page_shows_it(ingested: Callable[..., R
     assert found["sides"][1]["clusters"] == 6 and len(found["cases"]) == 12
     page = client.get("/compare/", asked).content.decode()
     assert found["sides"][1]["sentence"] in page
+    worse = {**asked, "show": "worse", "side": 2, "sort": "name"}
+    assert (
+        client.get("/api/v1/compare", worse).json()["cases"] == client.get("/compare/cases.json", worse).json()["rows"]
+    )
     for address in ("/api/v1/compare/report", f"/api/v1/runs/{one.ulid}/report"):
         file = client.get(address, asked)
         assert file["Content-Disposition"].startswith("attachment")
@@ -138,6 +142,7 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(ingested: Callable[...
     assert answer(f"run:{one.ulid}", f"run:{hidden.ulid}") == answer(f"run:{one.ulid}", f"run:{absent}")
     assert answer(f"run:{one.ulid}", f"run:{absent}")[0] == 404
     assert answer(f"run:{one.ulid}", f"run:{absent}", policy="best/1")[0] == 422
+    assert answer(f"run:{one.ulid}", f"run:{absent}", side=3)[1].startswith("side= counts the sides from 1")
     key = make_token(make_curator(), "read")
     seen = client.get(
         "/api/v1/compare",
