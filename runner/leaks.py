@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from .digests import sha256
 from .redaction import looks_secret
 
-VERSION = 1
+VERSION = 2
 """Other shapes, another version: what was looked at with an older one is looked at again."""
 OVERLAP = 8_192
 """Bytes of a chunk that are looked at again with the next one; no shape is longer."""
@@ -34,18 +35,24 @@ class Leak:
 
 
 _KEY = rb"[A-Za-z0-9_-]"
+_EDGE = rb"(?:\b|(?<=\\[nrt]))"
+"""A word begins here, after a line feed too that JSON wrote as a letter."""
 _SHAPES: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("AWS access key", (b"AKIA", b"ASIA"), rb"(?<![A-Z0-9])A[KS]IA[A-Z2-7]{16}(?![A-Z0-9])"),
-    ("GitHub token", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), rb"\bgh[pousr]_[A-Za-z0-9]{36,251}"),
-    ("GitHub token", (b"github_pat_",), rb"\bgithub_pat_[A-Za-z0-9_]{60,251}"),
-    ("GitLab token", (b"glpat-",), rb"\bglpat-" + _KEY + rb"{20,200}"),
-    ("model provider's key", (b"sk-",), rb"(?<![A-Za-z0-9_-])sk-(?=(?:[A-Za-z_-]*[0-9]){3})" + _KEY + rb"{32,250}"),
-    ("Google key", (b"AIza",), rb"(?<![A-Za-z0-9])AIza" + _KEY + rb"{35}(?![A-Za-z0-9_-])"),
-    ("Slack token", (b"xox",), rb"\bxox[abeprs]-[A-Za-z0-9-]{20,250}"),
-    ("Stripe key", (b"k_live_",), rb"\b[rs]k_live_[A-Za-z0-9]{20,250}"),
-    ("npm token", (b"npm_",), rb"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("PyPI token", (b"pypi-AgEI",), rb"\bpypi-AgEI" + _KEY + rb"{50,400}"),
-    ("Hugging Face token", (b"hf_",), rb"\bhf_[A-Za-z0-9]{34}\b"),
+    ("GitHub token", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), _EDGE + rb"gh[pousr]_[A-Za-z0-9]{36,251}"),
+    ("GitHub token", (b"github_pat_",), _EDGE + rb"github_pat_[A-Za-z0-9_]{60,251}"),
+    ("GitLab token", (b"glpat-",), _EDGE + rb"glpat-" + _KEY + rb"{20,200}"),
+    (
+        "model provider's key",
+        (b"sk-",),
+        rb"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))sk-(?=(?:[A-Za-z_-]*[0-9]){3})" + _KEY + rb"{32,250}",
+    ),
+    ("Google key", (b"AIza",), rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))AIza" + _KEY + rb"{35}(?![A-Za-z0-9_-])"),
+    ("Slack token", (b"xox",), _EDGE + rb"xox[abeprs]-[A-Za-z0-9-]{20,250}"),
+    ("Stripe key", (b"k_live_",), _EDGE + rb"[rs]k_live_[A-Za-z0-9]{20,250}"),
+    ("npm token", (b"npm_",), _EDGE + rb"npm_[A-Za-z0-9]{36}\b"),
+    ("PyPI token", (b"pypi-AgEI",), _EDGE + rb"pypi-AgEI" + _KEY + rb"{50,400}"),
+    ("Hugging Face token", (b"hf_",), _EDGE + rb"hf_[A-Za-z0-9]{34}\b"),
     (
         "private key",
         (b"PRIVATE KEY",),
@@ -78,6 +85,23 @@ def find_leaks(chunks: Iterable[bytes]) -> list[Leak]:
         if len(found) >= MOST:
             break
     return [found[start] for start in sorted(found)][:MOST]
+
+
+def strike(data: bytes) -> tuple[bytes, list[Leak]]:
+    """Put stars where whole lines hold what is found here; gives them as long as before, and still JSON.
+
+    Of each its beginning stays and a piece of its digest, so that two stay apart.
+    """
+    found = sorted({start: (kind, value) for start, kind, value in _in(data)}.items())
+    if not found:
+        return data, []
+    made, told = bytearray(data), []
+    for start, (kind, value) in found:
+        kept = value.rstrip(b"\\")  # half of an escape must not go
+        digest = sha256(value)[:6].encode()
+        made[start : start + len(kept)] = kept[:6] + b"*" * (len(kept) - 12) + digest
+        told.append(Leak(kind, data.count(b"\n", 0, start) + 1, _shown(value)))
+    return bytes(made), told
 
 
 def _in(data: bytes) -> Iterator[tuple[int, str, bytes]]:

@@ -38,6 +38,10 @@ class BlobAdmin(Deciding):
 
     has_module_permission = has_view_permission
 
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """A run's page leads to what of it is held back."""
+        return lookup == "uses__run__ulid" or super().lookup_allowed(lookup, value, request)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         if request.resolver_match and request.resolver_match.url_name != "artifacts_blob_changelist":
             return Blob.objects.annotate(many=Count("findings"))

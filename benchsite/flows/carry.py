@@ -11,6 +11,7 @@ from runner.blobs import BlobStore, is_digest
 from runner.collected import digests_of
 from runner.errors import BundleError, JournalError
 from runner.exchange.references import nested_references
+from runner.leaks import Leak
 from runner.manifest import Manifest
 from runner.replay import Attempt
 
@@ -23,7 +24,7 @@ REMEMBERED = 50_000
 BLOBS = Table(Blob, "digest", "size", "state", "created_at")
 USES = Table(BlobUse, "blob", "bench", "run")
 Kinds = dict[str, str]
-STEPS, JOURNAL = "steps", "journal"
+STEPS = "steps"
 
 
 def of_manifest(manifest: Manifest) -> Kinds:
@@ -75,12 +76,16 @@ class Carrier:
                 fresh[digest] = None
                 if kind == STEPS:
                     self._steps.append(digest)
-                elif kind != JOURNAL and kind:
+                elif kind:
                     fresh.update(dict.fromkeys(self._nested(digest, kind)))
         wanted = [digest for digest in fresh if digest not in self._done]
         self._copy(wanted)
-        self._scan |= leaks.scan([digest for digest in wanted if kinds.get(digest) != JOURNAL])
+        self._scan |= leaks.scan([digest for digest in wanted if digest not in self._scan])
         return wanted
+
+    def looked_through(self, digest: str, found: list[Leak]) -> None:
+        """Take over what somebody found in a blob who had to read it anyway."""
+        self._scan[digest] = found
 
     def record(self, digests: list[str]) -> None:
         """Note that this run uses these blobs; those whose bytes nobody has are noted as missing."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
@@ -25,8 +25,9 @@ from runner.replay import Attempt, Folding, Usage
 
 from . import clean, facts, projected
 from .bulk import new_ids, wait_for_no_disk
-from .carry import JOURNAL, Carrier, of_attempts
+from .carry import Carrier, of_attempts
 from .curate import apply, raise_revision
+from .struck import Struck
 
 LOST = "The runner ended before this trial did."
 LARGEST_ATTEMPT = 32_000
@@ -58,7 +59,7 @@ def _loads(line: bytes) -> Any:
 class Pass:
     """Holds what one pass over a run's journal needs. Memory is bounded by a batch and the attempts open at a time."""
 
-    def __init__(self, run: Run, manifest: Manifest, carrier: Carrier, file: BinaryIO, events: str) -> None:
+    def __init__(self, run: Run, manifest: Manifest, carrier: Carrier, file: Struck, events: str) -> None:
         self.run, self.manifest, self.carrier, self.file, self.events = run, manifest, carrier, file, events
         declared = projected.declare(manifest, run.bench)
         self.measures, self.scenarios, self.cases = declared.measures, declared.scenarios, declared.cases
@@ -137,7 +138,9 @@ class Pass:
         lost = self._lost()
         kinds = of_attempts([*ended, *lost, *self.folding.open.values()])
         if self.events:
-            kinds[self.events] = JOURNAL
+            kinds[self.events] = ""
+            if self.run.journal_bytes == 0:  # else a part of it was read another time
+                self.carrier.looked_through(self.events, self.file.found)
         digests = self.carrier.fetch(kinds)
         with transaction.atomic():
             self._lock()

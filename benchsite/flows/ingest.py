@@ -18,6 +18,7 @@ from benchsite.curation.models import Decision, RunLabel
 from benchsite.runs.models import Run
 from runner.digests import sha256
 from runner.errors import JournalError
+from runner.leaks import strike
 from runner.manifest import Manifest
 
 from . import clean, projected
@@ -26,6 +27,7 @@ from .carry import Carrier, of_manifest
 from .curate import decide
 from .folding import Pass
 from .sources import Source
+from .struck import Struck
 
 Progress = Callable[[int, int], None]
 """Told (bytes folded, bytes of the journal) after every batch."""
@@ -70,7 +72,7 @@ def take(
     run, carrier = _open(manifest, data, source, by, visibility, kept or {})
     with source.open_events() as file:
         events = _keep_journal(source, carrier) if keep_events else ""
-        Pass(run, manifest, carrier, file, events).go(BATCH, on_progress or _silent)
+        Pass(run, manifest, carrier, Struck(file), events).go(BATCH, on_progress or _silent)
     run = Run.objects.select_related("bench", "version").get(pk=run.pk)
     if verdict == Run.Verdict.ACCEPTED and run.verdict == Run.Verdict.SUBMITTED:
         decide(run, Decision.Verdict.ACCEPT, by=by, reason="Ingested by an operator of this site.")
@@ -78,8 +80,9 @@ def take(
 
 
 def read_manifest(data: bytes) -> Manifest:
+    """Read it as its rows will be: without what looks like a secret."""
     try:
-        manifest = Manifest.from_json(json.loads(data))
+        manifest = Manifest.from_json(json.loads(strike(data)[0]))
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
         raise JournalError(f"The manifest is not valid JSON of a run: {error}.") from error
     projected.check(manifest)

@@ -1,7 +1,7 @@
 """What looks like a secret is held back on arrival, before anybody can open it, until a curator releases or redacts it.
 
-Nothing is altered: the bytes stay as they came until a curator has them deleted. The journal is not looked through, for
-what it says stands on the pages themselves.
+Nothing is altered: the bytes stay as they came until a curator has them deleted. What a journal says stands on the
+pages themselves: there it is struck out (`struck`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from benchsite.artifacts.models import Blob, BlobUse, Finding, StepIndex
 from benchsite.artifacts.store import store
@@ -57,7 +57,13 @@ def release(blob: Blob, *, by: Any, reason: str) -> None:
 
 
 def redact(blob: Blob, *, by: Any, reason: str) -> None:
-    """Delete bytes for good; the same bytes are never taken again."""
+    """Delete bytes for good; the same bytes are never taken again. A run is made of its journal: that one stays."""
+    needs = Run.objects.filter(Q(manifest=blob.digest) | Q(events=blob.digest)).first()
+    if needs is not None:
+        raise NotAllowed(
+            f"The blob {blob.digest[:12]}… is the journal of run {needs.ulid}, which is made of it: "
+            "leave it held back, or reject the run and erase it (`manage.py forget`)."
+        )
     _decide(blob, BlobDecision.Verdict.REDACT, by, reason)
     StepIndex.objects.filter(blob=blob).delete()
     store().path(blob.digest).unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from . import clean, projected
 from .curate import raise_revision
 from .ingest import read_manifest
 from .sources import Source
+from .struck import Struck
 
 NAMES = ("slot", "tally", "standing", "spread")
 
@@ -33,7 +34,7 @@ def differences(run: Run) -> Iterator[str]:
     """Name every figure of the database that the journal does not bear out."""
     source = Source.of_store(run.manifest, run.events)
     with source.open_events() as file:
-        result = fold(read_manifest(source.manifest_bytes()), decode(file))
+        result = fold(read_manifest(source.manifest_bytes()), decode(Struck(file)))
     expected = figures(run, _rows(run, result))
     for name, wanted, found in zip(NAMES, expected, stored_figures(run), strict=True):
         for key in sorted(wanted.keys() | found.keys(), key=repr):

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, IntegerField, Max, Q, Sum, TextField, Value
+from django.db.models import Case, Count, F, IntegerField, Max, Q, Sum, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce
 
+from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.curation.models import Decision, Note, Tag
 from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally, Trial
@@ -47,6 +48,9 @@ class Beside:
     reason: str = ""
     tags: list[str] = field(default_factory=list)
     notes: list[Written] = field(default_factory=list)
+    held: int = 0
+    """Blobs of the run that wait for a curator; `struck`: its journal is one of them."""
+    struck: bool = False
 
 
 def beside(run: Run) -> Beside:
@@ -64,6 +68,8 @@ def beside(run: Run) -> Beside:
             found.tags.append(a)
         elif kind == "note":
             found.notes.append(Written(x, a, b, clean.moment(c), y))
+        elif kind == "held":
+            found.held, found.struck = found.held + x, found.struck or bool(a)
         elif x > newest:
             newest, found.reason = x, a
     order = sorted(seen, key=lambda flag: (PLACES.get(flag, len(PLACES)), flag))
@@ -81,6 +87,9 @@ def _parts(run: Run) -> Iterator[Any]:
     yield _part(trials.filter(state__in=TOLD), "reason", F("state"), F("fault"), HEAD, x=Count("pk"))
     yield _part(Decision.objects.filter(run=run.ulid, trial=None), "decision", F("reason"), x=Max("pk"))
     yield _part(Tag.objects.filter(run=run.ulid, trial=None), "tag", F("name"), x=Max("pk"))
+    held = Blob.objects.exclude(state=Blob.State.PRESENT).filter(state=Blob.State.HELD)  # named so, an index has them
+    own = Case(When(blob__digest__in=(run.manifest, run.events), then=Value("journal")), default=Value(""))
+    yield _part(BlobUse.objects.filter(run=run, blob__in=held), "held", own, x=Count("pk"))
     notes, by = Note.objects.filter(run=run.ulid, trial=None), Coalesce(F("by__username"), Value(""))
     yield _part(notes, "note", F("text"), by, F("at"), x=Max("pk"), y=Coalesce(Max("by_id"), Value(0)))
 

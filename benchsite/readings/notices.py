@@ -11,12 +11,13 @@ from runner.faults import FAULTS, INTEGRITY_FLAGS
 from runner.statistics.words import FEW_TRIALS, FEWEST_CLUSTERS
 
 from .alive import SILENT, silent_since
+from .beside import Beside
 from .counts import ERRORS
 from .coverage import Coverage
 from .leaderboard import LOW, Board
 from .loaded import Loaded
 from .subjects import CellFacts
-from .words import STATE_WORDS, count, listed, percent
+from .words import STATE_WORDS, count, held, listed, percent
 
 Kind = Literal["Left out", "Flagged", "Not as before", "Thin evidence"]
 LEVELS = ("danger", "warn", "info")
@@ -36,6 +37,8 @@ class Notice:
     kind: Kind | Literal[""] = ""
     short: str = ""
     rows: tuple[Notice, ...] = ()
+    held: bool = False
+    """It speaks of what is held back: who may decide about it is led there."""
 
 
 VERDICTS = {
@@ -54,13 +57,14 @@ class Asked:
     coverage: Coverage
     flags: Mapping[str, int]
     far: Mapping[str, int]
-    reason: str = ""
+    aside: Beside
 
 
 def notices(asked: Asked) -> list[Notice]:
     loaded = asked.loaded
     found = [
-        *_verdict(loaded, asked.reason),
+        *_verdict(loaded, asked.aside.reason),
+        *_held(asked.aside),
         *_regraded(loaded),
         *_stopped(loaded),
         *_left_out(loaded),
@@ -96,6 +100,14 @@ def _verdict(loaded: Loaded, reason: str) -> Iterator[Notice]:
         yield Notice("warn", "The run was interrupted before all its trials ended; it can be resumed.")
     elif run.state == "cancelled":
         yield Notice("warn", "The run was cancelled before all its trials ended.")
+
+
+def _held(aside: Beside) -> Iterator[Notice]:
+    if aside.held:
+        struck = (
+            " Its journal is one of them: in what stands here of it the find is struck out." if aside.struck else ""
+        )
+        yield Notice("warn", f"{held(aside.held)}{struck}", held=True)
 
 
 def _regraded(loaded: Loaded) -> Iterator[Notice]:

@@ -114,7 +114,7 @@ class _Page:
             measures=tuple(loaded.measures),
             measure=measure,
             verdict=verdict(board) if board else None,
-            notices=tuple(notices(Asked(loaded, board, cover, self.aside.flags, spread.far, self.aside.reason))),
+            notices=tuple(notices(Asked(loaded, board, cover, self.aside.flags, spread.far, self.aside))),
             board=board,
             places=self.places,
             matrix=grid,

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from benchsite.accounts.access import is_curator
 from benchsite.flows.cancelling import cancel_run, may_cancel
 from benchsite.readings.alive import silent_since
 from benchsite.readings.framefile import has_parquet
@@ -18,10 +19,9 @@ from benchsite.readings.runsheets import SHEETS
 from benchsite.runs.models import Run
 from runner.errors import RunnerError
 
-from . import asked, twins
+from . import asked, links, twins
 from .access import found, run_for
 from .conditional import page
-from .links import crumbs_of_run
 from .notes import annotating
 
 PARTS = {"": "run.html", "live": "run/_live.html", "tables": "run/_tables.html"}
@@ -42,11 +42,12 @@ def run(request: HttpRequest, ulid: str) -> HttpResponse:
         writing = {"beside": beside, **annotating(request, of)}
         return {
             "page": made,
-            "crumbs": crumbs_of_run(of),
+            "crumbs": links.crumbs_of_run(of),
             "sorts": SORTS,
             "link": link,
             "may_cancel": may,
             "parquet": has_parquet(),
+            "decide": links.held_files(of.ulid) if is_curator(request.user) else "",
             **writing,
         }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from runner.leaks import OVERLAP, find_leaks
+from runner.leaks import OVERLAP, find_leaks, strike
 
 TAIL = "Zq7Xw2Lk9Rt4Vb8Nm3Hs6Jd1Fg5Cp0Ya7Te2Wu9"  # joined at run time, so that no scanner takes this file for a leak
 SHAPES = {
@@ -25,7 +27,12 @@ def test_each_shape_is_found_with_its_line_and_never_shown_whole(kind):
     assert (leak.kind, leak.line) == (kind, 2)
     assert TAIL[8:30] not in leak.shown
     within = secret.replace("\n", "\\n")
-    assert [one.kind for one in find_leaks([f'{{"text": "{within}"}}\n'.encode()])] == [kind], "as JSON writes it"
+    for before in ("", "\\n", "\\t"):
+        line = f'{{"text": "{before}{within}"}}\n'.encode()
+        assert [one.kind for one in find_leaks([line])] == [kind], "as JSON writes it"
+        struck, (told,) = strike(line)
+        assert (len(struck), told.kind, find_leaks([struck])) == (len(line), kind, [])
+        assert TAIL[8:30] not in json.loads(struck)["text"]
 
 
 def test_a_secret_over_the_border_of_two_chunks_is_found_once_at_its_line():
@@ -52,3 +59,15 @@ def test_a_secret_over_the_border_of_two_chunks_is_found_once_at_its_line():
 )
 def test_what_is_plainly_no_secret_is_passed_over(text):
     assert find_leaks([text.encode()]) == []
+
+
+def test_what_is_struck_out_leaves_the_rest_as_it_was_and_two_secrets_apart():
+    other = TAIL[1:] + TAIL[0]
+    lines = [f'{{"a": "OPENAI_API_KEY={value}", "b": "é \\"kept\\""}}\n'.encode() for value in (TAIL, other)]
+    one, two = (json.loads(strike(line)[0]) for line in lines)
+    assert one["b"] == two["b"] == 'é "kept"'
+    assert one["a"] != two["a"]
+    assert one["a"].startswith("OPENAI_API_KEY=Zq7Xw2***")
+    assert [leak.line for leak in strike(b"".join(lines))[1]] == [1, 2]
+    cut = b'{"a": "-----BEGIN PRIVATE KEY-----\\n' + TAIL.encode() * 2 + b'\\"then"}\n'
+    assert json.loads(strike(cut)[0])["a"].endswith('"then')

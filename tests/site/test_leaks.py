@@ -17,7 +17,7 @@ from benchsite.flows import leaks
 from benchsite.flows.curate import NotAllowed
 from benchsite.flows.incoming import take_bundle
 from benchsite.flows.upload import Unfit
-from benchsite.runs.models import Run
+from benchsite.runs.models import Attempt, Run
 from runner.digests import sha256
 from runner.exchange.bundle import write_bundle
 from tests import make
@@ -53,7 +53,10 @@ def test_a_file_that_looks_like_it_holds_a_secret_is_held_back_and_the_rest_is_s
     assert blob.state == "held"
     assert list(blob.findings.values_list("kind", "line")) == [("GitHub token", 2)]
     assert SECRET[8:].decode() not in "".join(Finding.objects.values_list("shown", flat=True))
-    assert set(Blob.objects.exclude(pk=blob.pk).values_list("state", "scanned")) <= {("present", 1), ("present", 0)}
+    assert set(Blob.objects.exclude(pk=blob.pk).values_list("state", "scanned")) <= {
+        ("present", leaks.VERSION),
+        ("present", 0),
+    }
     shown = pages(client, run)
     assert SECRET.decode() not in shown
     assert "held back until a curator decides" in shown
@@ -75,7 +78,7 @@ def test_a_curator_releases_it_and_it_stays_so(client: Client, run: Run, blob: B
     Blob.objects.filter(pk=blob.pk).update(scanned=0)  # as when the shapes that are known change
     call_command("rebuild", verbosity=0)
     blob.refresh_from_db()
-    assert (blob.state, blob.scanned) == ("present", 1)
+    assert (blob.state, blob.scanned) == ("present", leaks.VERSION)
 
 
 def test_a_redacted_blob_is_gone_for_good(client: Client, run: Run, blob: Blob, tmp_path: Path) -> None:
@@ -108,3 +111,35 @@ def test_who_uploads_a_secret_is_told_by_the_page(client: Client, tmp_path: Path
     with sent.open("rb") as file:
         answer: Any = client.post("/upload/", {"bundle": file}, follow=True)
     assert "1 of its files looks as if it held a secret: nobody can open" in answer.content.decode()
+
+
+def test_what_a_journal_says_is_struck_out_on_every_page_told_and_the_same_after_a_rebuild(
+    client: Client, tmp_path: Path
+) -> None:
+    told = {"sentence": f"Refused with {SECRET.decode()} today.", "detail": f"\n{SECRET.decode()}"}
+    issue = {"type": "issue", "severity": "warning", "phase": "execution", "code": "odd", **told}
+    run = take_in(tmp_path, Story(before={"a.py": b"x = 1\n"}, extra=[issue]))
+    for again in (False, True):
+        if again:
+            call_command("rebuild", verbosity=0)
+        page = client.get(f"/runs/{run.ulid}/t/0/").content.decode()
+        assert "Refused with ghp_Zq****" in page
+        assert SECRET.decode() not in page
+        assert not [row for row in Attempt.objects.values_list("record", flat=True) if SECRET.decode() in str(row)]
+    journal = Blob.objects.get(digest=Run.objects.get().events)
+    assert (journal.state, journal.findings.count()) == ("held", 2)
+    assert SECRET in store().read(journal.digest), "what was brought is not altered"
+    for address in (f"/a/{journal.digest}/", f"/a/{journal.digest}/?raw=1"):
+        assert SECRET not in client.get(address).getvalue()
+    notice = (
+        "1 of its files looks as if it held a secret: nobody can open what is held back until a curator decides. Its"
+    )
+    decide = f"{LIST}?state__exact=held&amp;uses__run__ulid={run.ulid}"
+    shown = client.get(f"/runs/{run.ulid}/").content.decode()
+    assert notice in shown
+    assert decide not in shown
+    client.force_login(make.make_curator())
+    assert decide in client.get(f"/runs/{run.ulid}/").content.decode()
+    assert journal.digest[:12] in client.get(decide.replace("&amp;", "&")).content.decode()
+    with pytest.raises(NotAllowed, match="is the journal of run"):
+        leaks.redact(journal, by=None, reason="A live token.")
