@@ -1,3 +1,5 @@
+import { place } from "./labels.js";
+
 // figure[data-plot]: when it nears the screen, draw the chart whose figures stand at that address (the table's JSON
 // twin). The library is fetched only then; without it, or without script, the table beside the chart says the same.
 const shown = new IntersectionObserver(
@@ -30,6 +32,7 @@ async function draw(figure) {
 
 // among more than these only the frontier is named on the chart: the others say their names when pointed at
 const CROWD = 14;
+const MARGIN = { l: 56, r: 64, t: 16, b: 48 };
 
 let loading;
 // The sheet's id and class tell the library that its styles are here: it would write them inline, which no page allows.
@@ -57,15 +60,16 @@ function paint(figure, table) {
   const spots = table.rows.filter((row) => row.x !== null && row.y !== null);
   const best = spots.filter((row) => row.status === "frontier").sort((a, b) => a.x - b.x);
   const rest = spots.filter((row) => row.status !== "frontier");
-  const ink = { ...colours(figure), side: sides(figure, spots) };
+  const axes = { x: across(spots), y: up(spots, table) };
+  const ink = { ...colours(figure), side: sides(figure, spots.length > CROWD ? best : [...best, ...rest], axes) };
   const line = { x: best.map((row) => row.x), y: best.map((row) => row.y), mode: "lines", hoverinfo: "skip" };
   const traces = [
     { ...line, line: { shape: "hv", color: ink.link, width: 1.5, dash: "dot" } },
     points(best, ink.link, "circle", table, ink),
-    points(rest, ink.muted, "circle-open", table, ink, spots.length <= CROWD),
+    points(rest, ink.muted, "circle-open", table, ink),
   ];
   const options = { displayModeBar: false, responsive: true };
-  window.Plotly.react(figure, traces, layout(figure, spots, table, ink), options);
+  window.Plotly.react(figure, traces, layout(figure, axes, table, ink), options);
 }
 
 function colours(figure) {
@@ -80,14 +84,41 @@ function colours(figure) {
   return { ...found, font: getComputedStyle(figure).fontFamily };
 }
 
-/** A name stands right of its dot, or left of it where it would be cut at the edge. */
-function sides(figure, spots) {
-  const most = Math.max(...spots.map((row) => row.x_hi ?? row.x));
-  const room = (row) => (1 - row.x / most) * (figure.clientWidth - 120) + 60;
-  return (row) => (row.title.length * 7 > room(row) ? "top left" : "top right");
+/** The ends of an axis, in its own measure: powers of ten where the figures are far apart. */
+function across(spots) {
+  const xs = spots.map((row) => row.x);
+  if (Math.min(...xs) > 0 && Math.max(...xs) > 10 * Math.min(...xs)) {
+    const all = spots.flatMap((row) => [row.x, row.x_lo, row.x_hi]).filter((x) => x > 0);
+    return { type: "log", range: [Math.log10(Math.min(...all)) - 0.1, Math.log10(Math.max(...all)) + 0.1] };
+  }
+  return { range: [0, 1.06 * Math.max(...spots.map((row) => row.x_hi ?? row.x)) || 1] };
 }
 
-function points(rows, colour, symbol, table, ink, named = true) {
+function up(spots, table) {
+  if (table.rate) return { tickformat: ".0%", range: [-0.08, 1.08] };
+  const [least, most] = [Math.min, Math.max].map((end, i) =>
+    end(...spots.map((row) => (i ? row.y_hi : row.y_lo) ?? row.y)),
+  );
+  const room = 0.08 * (most - least) || 1;
+  return { range: [least - room, most + room] };
+}
+
+/** Which side of its dot a name stands on, by row; null where it has no room. */
+function sides(figure, named, { x, y }) {
+  const wide = figure.clientWidth - MARGIN.l - MARGIN.r;
+  const high = figure.clientHeight - MARGIN.t - MARGIN.b;
+  const share = (value, [from, to]) => (value - from) / (to - from);
+  const dots = named.map((row) => ({
+    x: wide * share(x.type ? Math.log10(row.x) : row.x, x.range),
+    y: high * (1 - share(row.y, y.range)),
+    name: row.title,
+  }));
+  const found = place(dots, { left: 0, right: wide + MARGIN.r, bottom: high });
+  const side = new Map(named.map((row, i) => [row, found[i]]));
+  return (row) => side.get(row) ?? null;
+}
+
+function points(rows, colour, symbol, table, ink) {
   const whisker = (low, high, of) => ({
     type: "data",
     symmetric: false,
@@ -100,36 +131,31 @@ function points(rows, colour, symbol, table, ink, named = true) {
   return {
     x: rows.map((row) => row.x),
     y: rows.map((row) => row.y),
-    text: rows.map((row) => escaped(row.title)),
-    mode: named ? "markers+text" : "markers",
+    hovertext: rows.map((row) => escaped(row.title)),
+    text: rows.map((row) => (ink.side(row) ? escaped(row.title) : "")),
+    mode: "markers+text",
     cliponaxis: false,
-    textposition: rows.map(ink.side),
+    textposition: rows.map((row) => ink.side(row) ?? "top right"),
     textfont: { size: 11, color: ink.text },
     marker: { size: 9, color: colour, symbol, line: { width: 1.5, color: colour } },
     error_x: whisker("x_lo", "x_hi", "x"),
     error_y: whisker("y_lo", "y_hi", "y"),
-    hovertemplate: `%{text}<br>${table.x}: %{x:.3~g}<br>${escaped(table.y)}: %{y:${table.rate ? ".0%" : ".3~g"}}<extra></extra>`,
+    hovertemplate: `%{hovertext}<br>${table.x}: %{x:.3~g}<br>${escaped(table.y)}: %{y:${table.rate ? ".0%" : ".3~g"}}<extra></extra>`,
   };
 }
 
-function layout(figure, spots, table, ink) {
-  const xs = spots.map((row) => row.x).filter((x) => x > 0);
-  const wide = xs.length === spots.length && Math.max(...xs) > 10 * Math.min(...xs);
+function layout(figure, axes, table, ink) {
   const units = { cost: "cost a trial ($)", seconds: "time a trial (s)", tokens: "tokens a trial" };
   const axis = { color: ink.muted, gridcolor: ink.hairline, zeroline: false, linecolor: ink.hairline };
   return {
     height: figure.clientHeight,
     showlegend: false,
-    margin: { l: 56, r: 64, t: 16, b: 48 },
+    margin: MARGIN,
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: ink.font, size: 12, color: ink.text },
-    xaxis: { ...axis, title: { text: units[table.x] }, ...(wide ? { type: "log" } : { rangemode: "tozero" }) },
-    yaxis: {
-      ...axis,
-      title: { text: escaped(table.y) },
-      ...(table.rate ? { tickformat: ".0%", range: [-0.04, 1.08] } : {}),
-    },
+    xaxis: { ...axis, title: { text: units[table.x] }, ...axes.x },
+    yaxis: { ...axis, title: { text: escaped(table.y) }, ...axes.y },
     hoverlabel: { bgcolor: ink.bg, font: { color: ink.text } },
   };
 }
