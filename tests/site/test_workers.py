@@ -27,6 +27,7 @@ from benchsite.runs.models import Run
 from runner.cancelling import cancel
 from runner.engine import drive
 from runner.errors import RunnerError
+from runner.exchange.bundle import write_bundle
 from runner.jobs import TrialJob
 from runner.journal import Event, encode, read_events
 from runner.prepare import prepare
@@ -223,6 +224,7 @@ class Site:
             "BENCHSITE_WORLDS": str(folder / "worlds"),
             "BENCHSITE_BROKER_URL": broker,
             "BENCHSITE_LEASE_SECONDS": "20",
+            "BENCHSITE_UPLOAD_AT_ONCE": "0",
         }
         self.workers: list[subprocess.Popen[bytes]] = []
 
@@ -258,8 +260,24 @@ def outcomes(run_dir: Path) -> dict[int, tuple[str, str | None]]:
     return {event["trial"]: (event["state"], event["outcome"]) for event in ended}
 
 
+SEND = """
+import sys, time
+from pathlib import Path
+from django.contrib.auth import get_user_model
+from django.core.files import File
+from benchsite.flows.incoming import take_bundle
+with Path({path!r}).open("rb") as file:
+    job = take_bundle(File(file, name="run.zip"), get_user_model().objects.create_user("sender"))
+end = time.monotonic() + 180
+while job.state in ("queued", "running") and time.monotonic() < end:
+    time.sleep(0.2)
+    job.refresh_from_db()
+print(job.state, job.message, job.payload)
+"""
+
+
 @pytest.mark.redis
-def test_workers_give_the_same_result_as_the_local_pool(tmp_path: Path, site: Site) -> None:
+def test_workers_give_the_same_result_as_the_local_pool_and_take_large_bundles_in(tmp_path: Path, site: Site) -> None:
     folder = bench(tmp_path / "bench", "good", "bad")
     local = site.command("run", str(folder), "--seed", "5")
     assert local.returncode == 0, local.stderr
@@ -273,6 +291,12 @@ def test_workers_give_the_same_result_as_the_local_pool(tmp_path: Path, site: Si
     checked = site.command("recount", "--check")
     assert checked.returncode == 0, checked.stdout
     assert "2 runs checked, 0 figures differ" in checked.stdout
+    sent = make.make_run(tmp_path / "sent", bench="other/sent", cells=1, scenarios=1, trials=1, fates=False)
+    bundle = write_bundle(sent, tmp_path / "run.zip")
+    done = site.command("shell", "-c", SEND.format(path=str(bundle)))
+    assert done.stdout.startswith("done ") or "\ndone " in done.stdout, done.stdout + done.stderr
+    assert f"'run': '{sent.name}'" in done.stdout
+    assert not (tmp_path / "data" / "incoming" / "uploads.log").exists(), "no process of the site's own was begun"
 
 
 @pytest.mark.django_db(transaction=True)
