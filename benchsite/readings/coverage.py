@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import BooleanField, Exists, OuterRef, Q, Subquery, Sum
+from django.db.models.lookups import Exact, IsNull
 
-from benchsite.runs.models import Observation
+from benchsite.runs.models import Observation, Run, Tally
 
 from .counts import Counts
 from .leaderboard import MeasureFacts
@@ -58,7 +59,30 @@ def _left_out(total: Counts) -> Iterator[tuple[str, str, int]]:
 
 
 def was_seen(measure: int, what: str, value: str = "") -> Q:
-    """The condition that a scored trial observed a measure (as this category), observed it invalidly, or not at all."""
+    """The condition that a scored trial observed a measure (as this category), observed it invalidly, or not at all.
+
+    The one row there may be is asked for by its value: from EXISTS, PostgreSQL makes a walk over all observations.
+    """
     rows = Observation.objects.filter(trial=OuterRef("pk"), measure=measure, **({"text": value} if value else {}))
-    found = Exists(rows) if what == "missing" else Exists(rows.filter(valid=what == "observed"))
-    return Q(state="scored", withdrawn=False) & (~Q(found) if what == "missing" else Q(found))
+    valid = Subquery(rows.values("valid")[:1], output_field=BooleanField())
+    found = IsNull(valid, True) if what == "missing" else Exact(valid, what == "observed")
+    return Q(state="scored", withdrawn=False) & Q(found)
+
+
+def seen_in(run: Run, measures: list[MeasureFacts], key: str, what: str, value: str = "") -> tuple[int, Q] | None:
+    """How many trials of a run `was_seen` finds, and the cases in cells that have them; None where no rollup tells.
+
+    Counted row by row, every trial of the run is looked at; so it is for a list of few that begins from no case.
+    """
+    measure = next(one for one in measures if one.key == key)
+    if value and measure.type != "category":
+        return None
+    tallies = Tally.objects.filter(run=run, measure=measure.id)
+    if value:
+        many = sum(shares.get(value, 0) for shares in tallies.values_list("shares", flat=True))
+        having = Q(shares__has_key=value)
+    else:
+        column = {"observed": "n"}.get(what, what)
+        many = tallies.aggregate(many=Sum(column))["many"] or 0
+        having = Q(**{f"{column}__gt": 0})
+    return many, Q(Exists(tallies.filter(having, cell=OuterRef("cell"), case=OuterRef("case"))))

@@ -25,7 +25,7 @@ def far_trials(run: Run, measures: Sequence[MeasureFacts], key: str) -> Q | None
 
 def _spent(run: Run, key: str) -> list[tuple[Any, ...]]:
     known = Trial.objects.filter(run=run, withdrawn=False, **{f"{key}__isnull": False})
-    return list(known.order_by("index").values_list("pk", "scenario_id", key))
+    return list(known.order_by().values_list("pk", "scenario_id", key))
 
 
 def _measured(measures: Sequence[MeasureFacts], run: Run, key: str) -> list[tuple[Any, ...]] | None:
@@ -34,4 +34,4 @@ def _measured(measures: Sequence[MeasureFacts], run: Run, key: str) -> list[tupl
         return None
     scored = Trial.objects.filter(run=run, withdrawn=False, state="scored")
     seen = Observation.objects.filter(measure=measure.id, valid=True, number__isnull=False, trial__in=scored)
-    return list(seen.order_by("trial__index").values_list("trial_id", "trial__scenario_id", "number"))
+    return list(seen.order_by().values_list("trial_id", "trial__scenario_id", "number"))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, Subquery, TextField
+from django.db.models import Exists, F, OuterRef, Q, Subquery, TextField
 from django.db.models.functions import Cast
 
 from benchsite.artifacts.models import Blob, BlobUse
@@ -139,8 +139,10 @@ def _subjects(words: str, benches: Any, runs: Any) -> Iterator[Hit]:
     """By axis values; each leads to its cell in the newest run."""
     newest = Cell.objects.filter(subject=OuterRef("pk"), run__in=runs.values("pk")).order_by("-run_id").values("pk")
     found = Subject.objects.filter(bench__in=benches.values("pk")).annotate(text=Cast("axes", TextField()))
-    found = found.filter(_each(words, "text")).annotate(newest=Subquery(newest[:1])).exclude(newest=None)
-    subjects = list(found.select_related("bench").order_by("-newest")[: LIMIT + 1])
+    found = found.filter(_each(words, "text")).annotate(newest=Subquery(newest[:1])).select_related("bench")
+    # those in no run that the reader sees come last, and are dropped here: a condition would seek all of it twice
+    sought = found.order_by(F("newest").desc(nulls_last=True))[: LIMIT + 1]
+    subjects = [subject for subject in sought if subject.newest is not None]
     rows = Cell.objects.filter(pk__in=[one.newest for one in subjects]).select_related("run")
     cells = {cell.pk: cell for cell in rows}
     for subject in subjects:

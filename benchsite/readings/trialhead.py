@@ -100,7 +100,8 @@ def find(user: Any, ulid: str, index: int) -> Head | None:
     attached = Artifact.objects.filter(trial=OuterRef("pk")).order_by().values("trial").annotate(n=Count("pk"))
     # the id twice: with so many tables PostgreSQL does not look into `seen` for where to begin
     trials = Trial.objects.filter(run__ulid=ulid, run__in=seen, index=index).select_related(*related)
-    trial = trials.annotate(attached=Subquery(attached.values("n"))).first()
+    # not first(): it sorts, and so goes by another index than the one that finds the row
+    trial = next(iter(trials.annotate(attached=Subquery(attached.values("n")))), None)
     if trial is None:
         return None
     slot = list(

@@ -18,7 +18,7 @@ from runner.faults import FAULTS, OUTCOMES, STATES
 from runner.statistics import POLICIES
 
 from .counts import counted
-from .coverage import SEEN, was_seen
+from .coverage import SEEN, seen_in, was_seen
 from .far import far_trials
 from .flagged import has_flag
 from .leaderboard import MeasureFacts
@@ -29,6 +29,8 @@ from .subjects import CellFacts
 from .words import NONE, SPENT_WORDS, STATE_WORDS, listed, number
 
 LIMIT = 200
+FEW = 20
+"""Under this part of the planned trials, a list is sought from the cases that have any of them."""
 FLAG = re.compile(r"[a-z0-9_.-]{1,40}")
 """What a flag may look like: a run of another release may bring some that this one does not know."""
 WITHDRAWN = "withdrawn"
@@ -177,13 +179,17 @@ def trials_page(run: Run, filters: Filters) -> TrialsPage | None:
     condition = where(loaded, filters)
     if condition is None:
         return None
-    found = Trial.objects.filter(condition, run=run)
-    rows = list(found.filter(index__gt=filters.after).select_related("case").order_by("index")[: LIMIT + 1])
+    found, planned = Trial.objects.filter(condition, run=run), run.counts.get("planned", 0)
+    alone = filters.measure and not filters.query(measure="", seen="", value="", after=-1)
+    rolled_up = seen_in(run, loaded.measures, filters.measure, filters.seen, filters.value) if alone else None
+    count, narrow = rolled_up or (found.count(), Q())
+    sought = found.filter(narrow) if count * FEW < planned else found
+    rows = list(sought.filter(index__gt=filters.after).select_related("case").order_by("index")[: LIMIT + 1])
     return TrialsPage(
         run=run,
         filters=filters,
-        count=found.count(),
-        planned=run.counts.get("planned", 0),
+        count=count,
+        planned=planned,
         rows=trial_rows(loaded, rows[:LIMIT]),
         next=rows[LIMIT - 1].index if len(rows) > LIMIT else None,
         headline=loaded.headline,

@@ -28,8 +28,13 @@ CELLS, SCENARIOS = 20, 25
 BARS = {"PostgreSQL": 4000, "SQLite": 2500}
 
 
-def write_run(folder: Path, *, bench: str, cells: int, scenarios: int, trials: int, seed: int, cases: int = 1) -> Path:
-    """Write a run directory line by line: the journal of the real runner is synced after every trial."""
+def write_run(
+    folder: Path, *, bench: str, cells: int, scenarios: int, trials: int, seed: int, cases: int = 1, done: float = 1.0
+) -> Path:
+    """Write a run directory line by line: the journal of the real runner is synced after every trial.
+
+    `done`: the share of its trials that have ended; under 1 the run goes on.
+    """
     blobs, rng = BlobStore(folder / ".bench" / "blobs"), random.Random(seed)
     manifest = make.make_manifest(blobs, rng, bench, cells, scenarios, cases, trials, seed=seed)
     run_dir = folder / ".bench" / "runs" / manifest.run
@@ -37,7 +42,7 @@ def write_run(folder: Path, *, bench: str, cells: int, scenarios: int, trials: i
     manifest.write(run_dir / MANIFEST)
     shared = _shared(blobs, rng)
     with (run_dir / EVENTS).open("w", encoding="utf-8") as file:
-        for seq, event in enumerate(_events(manifest.order, shared, rng), 1):
+        for seq, event in enumerate(_events(manifest.order, done, shared, rng), 1):
             file.write(json.dumps({"seq": seq, "at": "2026-01-05T10:00:00.000Z", **event}) + "\n")
     return run_dir
 
@@ -50,11 +55,12 @@ def _shared(blobs: BlobStore, rng: random.Random) -> dict[str, Any]:
     return {"changes": changes, "counts": {**counts, "added": 1, "modified": 1, "deleted": 1}, **texts}
 
 
-def _events(order: Any, shared: dict[str, Any], rng: random.Random) -> Iterator[dict[str, Any]]:
+def _events(order: Any, done: float, shared: dict[str, Any], rng: random.Random) -> Iterator[dict[str, Any]]:
     yield {"type": "run.started", "workers": 2, "load": 0.5}
-    for trial in order:
+    for trial in order[: round(done * len(order))]:
         yield from ({"trial": trial, "attempt": 1, **event} for event in _attempt(shared, rng))
-    yield {"type": "run.finished", "state": "finished"}
+    if done >= 1:
+        yield {"type": "run.finished", "state": "finished"}
 
 
 def _attempt(shared: dict[str, Any], rng: random.Random) -> Iterator[dict[str, Any]]:

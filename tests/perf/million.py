@@ -1,5 +1,5 @@
-"""A PostgreSQL database of a million trials, skewed as sites are: one run of 36,000 trials, one scenario of 500 cases,
-10,000 small runs of twenty benches, one artifact in every trial the same.
+"""A PostgreSQL database of a million trials, skewed as sites are: one run of 36,000 trials and one as large that goes
+on, one scenario of 500 cases, 10,000 small runs of twenty benches, one artifact in every trial the same.
 
 The runs are ingested by the site's own road. The small ones are then copied in the database, row by row with keys of
 their own, in the order of time: run after run, bench by bench.
@@ -7,6 +7,7 @@ their own, in the order of time: run after run, bench by bench.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ BENCHES, COPIES = 20, 500
 SMALL = {"cells": 4, "scenarios": 6, "trials": 4}
 """96 trials a run: 20 benches x 500 runs are 960,000."""
 LARGE = {"cells": 36, "scenarios": 100, "trials": 10}
+LIVE = {**LARGE, "done": 0.6}
 CASES = {"cells": 4, "scenarios": 1, "cases": 500, "trials": 2}
 
 
@@ -26,13 +28,14 @@ def fill(folder: Path) -> dict[str, Any]:
     found = {
         "large": _take(folder / "large", "perf/large", LARGE, 1),
         "cases": _take(folder / "cases", "perf/cases", CASES, 2),
+        "live": _take(folder / "live", "perf/large", LIVE, 3 + BENCHES),
     }
     small = [_take(folder / f"small{n}", f"perf/small{n}", SMALL, 3 + n) for n in range(BENCHES)]
     _copy([run.pk for run in small])
     return {**found, "small": small[0]}
 
 
-def _take(folder: Path, bench: str, shape: dict[str, int], seed: int) -> Any:
+def _take(folder: Path, bench: str, shape: Mapping[str, Any], seed: int) -> Any:
     from benchsite.flows.ingest import ingest
 
     run_dir = write_run(folder, seed=seed, bench=bench, **shape)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Min, Q
 
 from benchsite.runs.models import Trial
 
@@ -83,14 +85,27 @@ class Flips:
 
     def _indexes(self, wanted: Any) -> dict[tuple[int, int, str], int]:
         """The first scored trial by (cell, case, outcome)."""
-        both = [end for ends in wanted.values() for end in ends]
-        cells = {member.id for members, _ in both for member in members}
-        if not cells:
+        cases: dict[tuple[int, int], set[int]] = defaultdict(set)
+        for members, case in (end for ends in wanted.values() for end in ends):
+            for member in members:
+                cases[member.run.pk, member.id].add(case)
+        if not cases:
             return {}
-        rows = Trial.objects.standing().scored().filter(cell__in=cells, case__in={case for _, case in both})
-        rows = rows.filter(run__in={member.run.pk for members, _ in both for member in members})
+        rows = Trial.objects.standing().scored().filter(_of_cases(cases))
         grouped = rows.values_list("cell_id", "case_id", "outcome").annotate(least=Min("index")).order_by()
         return {(cell, case, outcome): index for cell, case, outcome, index in grouped}
+
+
+def _of_cases(cases: Mapping[tuple[int, int], set[int]]) -> Q:
+    """Each cell's own cases, told at once for cells that have the same: all by all would be every trial of two runs."""
+    alike: dict[frozenset[int], list[tuple[int, int]]] = defaultdict(list)
+    for cell, of in cases.items():
+        alike[frozenset(of)].append(cell)
+    parts = (
+        Q(run__in={run for run, _ in cells}, cell__in=[cell for _, cell in cells], case__in=of)
+        for of, cells in alike.items()
+    )
+    return reduce(or_, parts)
 
 
 def _mean(piece: Piece) -> float:

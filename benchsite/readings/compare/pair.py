@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
-
 from benchsite.benches.models import ScenarioVersion
 from benchsite.readings import words
 from benchsite.readings.trialhead import Seen
@@ -48,22 +46,23 @@ class Pair:
 
 def trials_of(user: Any, asked: Sequence[Of]) -> list[Seen] | None:
     """Find the trials in the order asked; None where one of them is absent or not for this reader's eyes."""
-    places = [_place(of) for of in asked]
-    if None in places:
+    read = [_place(of) for of in asked]
+    places = [place for place in read if place]
+    if len(places) < len(read):
         return None
-    wanted = Q()
-    for ulid, index in (place for place in places if place):
-        wanted |= Q(run__ulid=ulid, index=index)
-    related = ("run__bench", "run__version", "cell__subject", "scenario", "case")
-    rows = Trial.objects.filter(wanted, run__in=Run.objects.visible_to(user)).select_related(*related)
-    found = {(row.run.ulid, row.index): row for row in rows}
-    if len(found) < len(places):
+    sought = Run.objects.visible_to(user).filter(ulid__in={ulid for ulid, _ in places})
+    runs = {run.ulid: run for run in sought.select_related("bench", "version")}
+    if any(ulid not in runs for ulid, _ in places):
+        return None
+    # one by one and by the runs' keys: of two at once, PostgreSQL makes a walk over all trials of a run, or all cells
+    rows = Trial.objects.select_related("cell__subject", "scenario", "case")
+    found = [next(iter(rows.filter(run=runs[ulid], index=index)[:1]), None) for ulid, index in places]
+    if None in found:
         return None
     tries: dict[int, list[Attempt]] = {}
-    for attempt in Attempt.objects.filter(trial__in=list(found.values())).order_by("number"):
+    for attempt in Attempt.objects.filter(trial__in=[row.pk for row in found]).order_by("number"):
         tries.setdefault(attempt.trial_id, []).append(attempt)
-    ordered = [found[place] for place in places if place]
-    return [Seen(row, row.run, tuple(tries.get(row.pk, ()))) for row in ordered]
+    return [Seen(row, runs[ulid], tuple(tries.get(row.pk, ()))) for row, (ulid, _) in zip(found, places, strict=True)]
 
 
 def paired(trials: Sequence[Seen]) -> Pair:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from benchsite.artifacts.models import Blob
 from benchsite.benches.models import Bench, Subject
@@ -17,6 +17,8 @@ from .grammar import CompareRefused, Of
 
 RUNS = 20
 """A subject's figures come from at most so many of its accepted runs, the newest."""
+SHORTEST = 10
+"""Digits of a subject's hash that name it."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,11 @@ def _of_cells(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
 
 
 def _of_subjects(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
-    subjects = [_subject(user, id) for id in ids]
-    if any(subject is None for subject in subjects):
+    keys = _subjects(user, [[*id.split("/"), "", "", ""][:3] for id in ids])
+    if None in keys:
         return None
-    keys = [subject.pk for subject in subjects if subject]
-    visible = Run.objects.visible_to(user).counted().filter(cells__subject__in=keys).distinct()
+    of_them = Exists(Cell.objects.filter(run=OuterRef("pk"), subject__in=keys))
+    visible = Run.objects.visible_to(user).counted().filter(of_them)
     runs = {run.ulid: run for run in visible.select_related("bench", "version").order_by("-id")[: RUNS * len(keys)]}
     cells = Cell.objects.filter(run__in=[run.pk for run in runs.values()], subject__in=keys)
     members = sorted(_members(runs.values(), cells), key=lambda member: -member.run.pk)
@@ -105,12 +107,19 @@ def _of_subjects(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
     return found if all(found) else None
 
 
-def _subject(user: Any, id: str) -> Subject | None:
-    owner, name, start = [*id.split("/"), "", "", ""][:3]
-    if len(start) < 10:
-        return None
-    benches = Bench.objects.visible_to(user).filter(owner=owner, name=name)
-    return Subject.objects.filter(bench__in=benches, hash__startswith=start).first()
+def _subjects(user: Any, named: Sequence[Sequence[str]]) -> list[int | None]:
+    """Keys of subjects named by owner, name and the start of a hash, None for each that there is not: one query."""
+    if any(len(start) < SHORTEST for _, _, start in named):
+        return [None]
+    wanted = Q()
+    for owner, name, start in named:
+        wanted |= Q(bench__owner=owner, bench__name=name, hash__startswith=start)
+    rows = Subject.objects.filter(wanted, bench__in=Bench.objects.visible_to(user)).order_by("id")
+    seen = list(rows.values_list("pk", "bench__owner", "bench__name", "hash"))
+    return [
+        next((pk for pk, *bench, hash in seen if bench == [owner, name] and hash.startswith(start)), None)
+        for owner, name, start in named
+    ]
 
 
 def _members(runs: Iterable[Run], cells: Any) -> list[Member]:

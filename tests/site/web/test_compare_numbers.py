@@ -290,6 +290,15 @@ def test_hidden_and_absent_things_cannot_be_told_apart(made: Callable[..., Run],
     assert answer("subject:acme/demo/0")[0] == 404
 
 
+def test_a_subject_more_costs_no_query_more(two: tuple[Run, Run], client: Client) -> None:
+    many = []
+    for agents in (("careful", "hasty"), ("careful", "hasty", "meddler")):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get("/compare/", of(*subjects_of(two[0], *agents))).status_code == 200
+        many.append(len(queries))
+    assert many[0] == many[1] <= 12
+
+
 def test_six_sides_cost_no_more_than_twelve_queries(two: tuple[Run, Run], client: Client) -> None:
     named = [*cells_of(two[0], "careful", "hasty", "meddler"), *cells_of(two[1], "careful", "hasty", "meddler")]
     for asked in (of(*named), runs_of(two), runs_of(two, policy="errors-fail/1", measure="collateral", show="all")):

@@ -11,13 +11,16 @@ from bs4 import BeautifulSoup, Tag
 from django.test import Client
 from django.urls import reverse
 
+from benchsite.flows.curate import withdraw_trial
 from benchsite.flows.ingest import ingest
-from benchsite.runs.models import Run
+from benchsite.readings import trials
+from benchsite.runs.models import Observation, Run
 from runner import replay
 from runner.running import run as run_bench
 from runner.statistics.summary import summary
+from tests.make import make_curator
 from tests.runner.scenario.benches import write_bench
-from tests.site.web.test_numbers import links
+from tests.site.web.test_numbers import heading, links
 
 Page = Callable[..., BeautifulSoup]
 AGENTS = """{
@@ -92,6 +95,24 @@ def test_every_number_of_the_coverage_lists_its_trials(run: Run, page: Page) -> 
     assert len(numbers) >= 7
     for link, number in numbers.items():
         assert page(link).h1.get_text(strip=True).split()[0] == str(number), link  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_trials_listed_by_what_they_observed_are_those_that_did(
+    run: Run, page: Page, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """Whether the list begins from the run's trials or from the cases that have any such."""
+    monkeypatch.setattr(trials, "FEW", few)
+    withdraw_trial(run, run.trials.filter(state="scored").first().index, by=make_curator(), reason="A test.")
+    for measure in run.version.measures.all():
+        rows = Observation.objects.filter(measure=measure, trial__run=run)
+        seen = {row.trial_id: "observed" if row.valid else "invalid" for row in rows}
+        for what in ("observed", "invalid", "missing"):
+            scored = run.trials.filter(state="scored", withdrawn=False)
+            told = {trial.index for trial in scored if seen.get(trial.pk, "missing") == what}
+            soup = page(reverse("run_trials", args=[run.ulid]), measure=measure.key, seen=what)
+            assert heading(soup) == len(told)
+            assert {int(link.get_text()) for link in soup.select("tbody th a")} == told, (measure.key, what)
 
 
 def test_a_warning_leads_to_as_many_flagged_trials_as_it_says(run: Run, page: Page) -> None:

@@ -14,7 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from benchsite.flows.curate import withdraw_trial
-from benchsite.runs.models import Run, Standing
+from benchsite.readings import trials
+from benchsite.runs.models import Observation, Run, Standing
 from tests.make import make_curator
 
 Page = Callable[..., BeautifulSoup]
@@ -54,6 +55,22 @@ def test_numbers_on_the_run_page_equal_their_lists(run: Run, page: Page, listed:
     numbers = dict(links(page(address), address))
     assert len(numbers) >= 4
     assert {link: listed(link) for link in numbers} == numbers
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_trials_listed_by_a_category_are_those_that_have_it(
+    run: Run, page: Page, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(trials, "FEW", few)
+    seen = Observation.objects.filter(measure__key="approach", trial__run=run, valid=True, trial__state="scored")
+    told: dict[str, set[int]] = {}
+    for value, index in seen.values_list("text", "trial__index"):
+        told.setdefault(value, set()).add(index)
+    assert len(told) == 3
+    for value, indexes in told.items():
+        soup = page(reverse("run_trials", args=[run.ulid]), measure="approach", seen="observed", value=value)
+        assert heading(soup) == len(indexes)
+        assert {int(link.get_text()) for link in soup.select("tbody th a")} == indexes
 
 
 def test_numbers_on_the_other_pages_equal_their_lists(run: Run, page: Page, listed: Listed) -> None:
