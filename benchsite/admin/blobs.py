@@ -16,6 +16,7 @@ from benchsite.curation.models import BlobDecision
 from benchsite.flows.leaks import redact, release
 from benchsite.readings.words import count, size
 
+from .base import when
 from .deciding import Deciding, told
 
 SHOWN = 20
@@ -25,7 +26,7 @@ SHOWN = 20
 class BlobAdmin(Deciding):
     """The list has only blobs that are held back, or were: all others are nobody's work."""
 
-    list_display = ("digest", "state", "bytes", "found", "created_at")
+    list_display = ("short", "found", "state", "bytes", when("created_at", "arrived"))
     list_filter = ("state",)
     search_fields = ("digest",)
     ordering = ("state", "-id")
@@ -48,6 +49,15 @@ class BlobAdmin(Deciding):
         waiting = Blob.objects.filter(state=Blob.State.HELD)
         decided = Blob.objects.filter(digest__in=BlobDecision.objects.values("digest"))
         return (waiting | decided).annotate(many=Count("findings"))
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        one = "uses__run__ulid" in request.GET
+        told = "What is held back of one run" if one else "What is held back, and what was decided about it"
+        return super().changelist_view(request, {"title": told, **(extra_context or {})})
+
+    @admin.display(description="blob", ordering="digest")
+    def short(self, blob: Blob) -> str:
+        return f"{blob.digest[:12]}…"
 
     @admin.display(description="size")
     def bytes(self, blob: Blob) -> str:

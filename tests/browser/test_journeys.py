@@ -10,9 +10,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchsite.flows.ingest import ingest
+from benchsite.jobs.models import Job
 from runner.exchange.bundle import write_bundle
+from tests.browser.axe import faults
 from tests.browser.benches import run_bench, write_bench
 from tests.make import make_curator, make_user
+from tests.site.web.one_trial import Story, take_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -85,6 +88,53 @@ def test_an_uploaded_run_counts_once_a_curator_has_accepted_it(
 
     page.goto(run_page)
     expect(page.locator("main")).to_contain_text("accepted")
+
+
+@pytest.mark.one_database
+def test_pages_of_bundles_and_of_what_is_held_back_serve_every_reader(
+    chromium: Browser, live_server: Any, tmp_path: Path
+) -> None:
+    secret = b"TOKEN_OF_IT = 'ghp_" + b"Zq7Xw2Lk9Rt4Vb8Nm3Hs6Jd1Fg5Cp0Ya7Te2'\n"
+    run = take_in(tmp_path, Story(before={"a.py": b"x = 1\n"}, after={"a.py": secret}))
+    cora = make_curator("cora", password="battery staple")
+    ends = {
+        "queued": {},
+        "running": {"done": 31, "total": 100},
+        "failed": {"message": "It is no zip file."},
+        "done": {},
+    }
+    made = {state: Job.objects.create(kind="upload", by=cora, state=state, **more) for state, more in ends.items()}
+    Job.objects.filter(pk=made["done"].pk).update(payload={"name": "r.zip", "size": 9, "run": run.ulid, "held": 1})
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    log_in(page, live_server.url, "cora", "battery staple")
+    found = []
+    held = f"/admin/artifacts/blob/?state__exact=held&uses__run__ulid={run.ulid}"
+    for path in [*(f"/jobs/{job.key}/" for job in made.values()), "/upload/", held]:
+        page.goto(live_server.url + path)
+        if page.evaluate("document.documentElement.scrollWidth") > 390:
+            found.append(f"{path} is wider than 390 px")
+        for scheme, rules in (("light", ()), ("dark", ("color-contrast",))):
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{path} {scheme} {fault}" for fault in faults(page, *rules)]
+    assert not found, "\n".join(found)
+
+    page.goto(f"{live_server.url}/runs/{run.ulid}/")
+    page.get_by_role("link", name="decide").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("uses__run__ulid"))
+    page.locator("input.action-select").focus()
+    page.keyboard.press("Space")
+    page.locator("select[name=action]").focus()
+    page.keyboard.type("Release")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("[name=reason]").focus()
+    page.keyboard.type("A token of the test suite.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".messagelist")).to_contain_text("is shown from now on")
+    context.close()
 
 
 PAGES = ["", "b/", "runs/", "upload/", "docs/", "login/"]
