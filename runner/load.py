@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 
@@ -15,10 +16,13 @@ from .digests import sha256
 from .errors import BenchError, RunnerError
 
 BENCH_FILE = "bench.py"
+_reading: ContextVar[bool] = ContextVar("reading", default=False)
 
 
 def load_bench(folder: Path) -> Bench:
     """Give the one bench that `<folder>/bench.py` declares; a fault in it is told with file and line."""
+    if _reading.get():
+        raise RuntimeError("a bench cannot run one while it is read; a step of a script is `steps.run(...)`")
     folder = Path(folder).resolve()
     file = folder / BENCH_FILE
     if not file.is_file():
@@ -43,6 +47,7 @@ def _module(file: Path) -> ModuleType:
 
 
 def _execute(module: ModuleType, file: Path) -> None:
+    reading = _reading.set(True)
     try:
         code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
         exec(code, vars(module))
@@ -54,6 +59,8 @@ def _execute(module: ModuleType, file: Path) -> None:
         raise
     except (Exception, SystemExit) as error:
         raise fault_of(error, file) from error
+    finally:
+        _reading.reset(reading)
 
 
 def fault_of(error: BaseException, file: Path) -> BenchError:

@@ -58,7 +58,18 @@ def check_source(source: bytes, file: Path, measures: Sequence[MeasureSpec], axe
     tree = _parsed(source)
     names = _names(tree)
     found = [*_calls(tree, names, {measure.key: measure for measure in measures}, axes), *_late_asserts(tree)]
+    found += _twice(tree)
     return [BenchError(sentence, file=file, line=line) for line, sentence in sorted(set(found))]
+
+
+def _twice(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """A second function of one name takes the place of the first, which would be missing without a word."""
+    seen: dict[str, int] = {}
+    for node in tree.body:
+        if isinstance(node, _FUNCTION) and node.name.startswith("bench_"):
+            if first := seen.get(node.name):
+                yield node.lineno, f"{node.name} is here a second time (first in line {first}); rename one of the two."
+            seen.setdefault(node.name, node.lineno)
 
 
 def unjudged(source: bytes, file: Path) -> list[BenchError]:

@@ -76,7 +76,7 @@ def collect(sealed_root: Path, tests: str, shown_root: Path, standby: Standby | 
             tail = output.read_bytes().decode(errors="replace").strip()[-4000:]
             raise BenchError(f"The scenarios could not be collected: {tail}", file=shown_root)
         report = json.loads(answer.read_text(encoding="utf-8"))
-    complaints = [Complaint(**row) for row in report["complaints"]]
+    complaints = list(dict.fromkeys(Complaint(**row) for row in report["complaints"]))
     if complaints:
         raise _told(complaints, sealed_root, shown_root)
     return Collected(tuple(CollectedCase(**row) for row in report["cases"]))

@@ -99,6 +99,15 @@ def test_an_exception_is_told_where_the_bench_raised_it(tmp_path: Path) -> None:
     assert message.startswith(f"{tmp_path / 'helpers.py'}:3: It raised ValueError: invalid literal")
 
 
+def test_a_step_that_was_taken_for_a_whole_run_is_told_apart(tmp_path: Path) -> None:
+    write_files(tmp_path, {"bench.py": "from runner import *\nScripted([run('ls')])\n"})
+    message = refused(tmp_path)
+    assert message.endswith(
+        "bench.py:2: It raised RuntimeError: a bench cannot run one while it is read; a step of a script is "
+        "`steps.run(...)`."
+    )
+
+
 def test_an_exit_in_bench_py_does_not_end_the_runner(tmp_path: Path) -> None:
     write_files(tmp_path, {"bench.py": "import sys\nsys.exit(0)\n"})
     assert ":2: It raised SystemExit: 0." in refused(tmp_path)

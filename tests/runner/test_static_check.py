@@ -134,6 +134,12 @@ def bench_y(workspace):
     assert "observe(...)" in message
 
 
+def test_a_scenario_that_another_of_its_name_would_replace_is_refused() -> None:
+    source = "\n".join(["def bench_x(agent): ...", "def helper(): ...", "def helper(): ...", "def bench_x(agent): ..."])
+    (message,) = faults(source)
+    assert message == "bench_x.py:5: bench_x is here a second time (first in line 2); rename one of the two."
+
+
 def test_all_faults_are_told_at_once_with_the_authors_paths(tmp_path: Path) -> None:
     files = {"tests/bench_a.py": HEAD + 'observe("x", 1)\n', "tests/deep/helper.py": HEAD + 'observe("y", 1)\n'}
     write_files(tmp_path / "sealed", {**files, "tests/broken.py": "def\n"})
