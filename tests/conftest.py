@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Generator, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import hypothesis
@@ -18,8 +17,11 @@ NO_SKIPS = os.environ.get("BENCHSITE_NO_SKIPS") == "1"
 _skipped: list[str] = []
 _failed: list[str] = []
 
-# A busy machine may stop a process for minutes; how long an example took proves nothing.
-hypothesis.settings.register_profile("patient", deadline=None)
+# A busy machine may stop a process for minutes; how long an example took, or to make it, proves nothing. Where tests
+# decide what lands, each run tries the same examples: new ones are found on the machine of who writes the code.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], derandomize=NO_SKIPS
+)
 hypothesis.settings.load_profile("patient")
 
 
@@ -33,7 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    with measuring.unmeasured() if measuring.is_walk(item.nodeid) else nullcontext():
+    with measuring.part_measured(item.nodeid):
         return (yield)
 
 

@@ -213,7 +213,9 @@ def test_a_bundle_that_is_not_there_is_named(tmp_path: Path) -> None:
         swallow(tmp_path / "none.zip")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(data=st.data())
 def test_damage_anywhere_never_passes_and_never_escapes_as_another_error(
     bundle: Path, run_dir: Path, tmp_path: Path, data: st.DataObject

@@ -162,7 +162,9 @@ TEXT = st.lists(st.sampled_from([b"a\n", b"b\n", b"\n", b"c\r\n", b"  a\n", b"d"
 
 
 @given(old=TEXT, new=TEXT)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_any_two_texts_apply_and_count_as_git_counts(
     old: bytes, new: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
