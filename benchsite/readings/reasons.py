@@ -70,12 +70,13 @@ def pattern(text: str) -> str:
     return _VARIES.sub("#", text[:LENGTH].split("\n", 1)[0]).strip()
 
 
-def failures(reasons: Iterable[Reason]) -> Failures:
-    """Group reasons, the most frequent first; no more than a page can hold."""
+def failures(reasons: Iterable[Reason], *, fixed: bool = False) -> Failures:
+    """Group reasons, the most frequent first (`fixed`: by name); as many as a page can hold."""
     counted: Counter[tuple[str, str, str]] = Counter()
     for one in reasons:
         counted[one.state, one.fault, pattern(one.text)] += one.many
-    groups = [Group(*key, many) for key, many in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
+    order = sorted(counted.items(), key=lambda item: (0 if fixed else -item[1], item[0]))
+    groups = [Group(*key, many) for key, many in order]
     return Failures(tuple(groups[:GROUPS]), len(groups))
 
 

@@ -121,7 +121,7 @@ class _Page:
             breakdown=self._breakdown(grid),
             distributions=spread,
             frontier=frontier(board, self.places, self._slots(), asked.x) if board else None,
-            failures=failures(self.aside.reasons),
+            failures=failures(self.aside.reasons, fixed=self.fixed),
             flags=self.aside.flags,
             coverage=cover,
             progress=progress(loaded),

@@ -24,7 +24,7 @@ from .access import found, run_for
 from .conditional import page
 from .notes import annotating
 
-PARTS = {"": "run.html", "live": "run/_live.html", "tables": "run/_tables.html"}
+PARTS = {"": "run.html", "live": "run/_live.html", "tables": "run/_tables.html", "rest": "run/_rest.html"}
 """A part has its own query, so that page and part never share an ETag; the page includes the same file."""
 
 

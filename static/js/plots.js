@@ -13,19 +13,30 @@ const shown = new IntersectionObserver(
   { rootMargin: "300px" },
 );
 
+const drawn = new Map();
+const repaint = () => {
+  for (const [figure, table] of drawn) paint(figure, table);
+};
+
 for (const figure of document.querySelectorAll("figure[data-plot]")) shown.observe(figure);
+new MutationObserver(repaint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+// while a run goes on its figures come anew: a chart that is drawn follows them, one that was not there waits its turn
+document.addEventListener("htmx:after:swap", ({ target }) => {
+  for (const figure of target.querySelectorAll?.("figure[data-plot]") ?? []) {
+    if (drawn.has(figure)) draw(figure);
+    else shown.observe(figure);
+  }
+});
 
 async function draw(figure) {
   try {
     const [answer] = await Promise.all([fetch(figure.dataset.plot), library(figure.dataset)]);
     if (!answer.ok) throw new Error(`${answer.status}`);
-    const table = await answer.json();
-    paint(figure, table);
-    new MutationObserver(() => paint(figure, table)).observe(document.documentElement, {
-      attributeFilter: ["data-theme"],
-    });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(figure, table));
+    drawn.set(figure, await answer.json());
+    paint(figure, drawn.get(figure));
   } catch {
+    if (drawn.has(figure)) return;
     figure.textContent = "The chart cannot be drawn now; the table has its figures.";
   }
 }

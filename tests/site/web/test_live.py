@@ -79,7 +79,7 @@ def test_a_run_is_watched_and_cancelled_from_its_page(tmp_path: Path, client: Cl
 
 def test_a_part_is_what_the_page_holds_of_it(going: Run, page: Page) -> None:
     address = reverse("run", args=[going.ulid])
-    for part in ("live", "tables"):
+    for part in ("live", "tables", "rest"):
         whole, alone = page(address).select_one(f"#{part}"), page(address, part=part).select_one(f"#{part}")
         assert whole and alone
         assert whole.get_text(" ", strip=True) == alone.get_text(" ", strip=True)
