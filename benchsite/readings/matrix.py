@@ -17,6 +17,8 @@ from .words import NONE, decimals, fixed, natural, ratio
 
 ROWS = 200
 SORTS = ("name", "rate", "spread")
+LARGE = 1_000
+"""Squares."""
 
 
 class Square(NamedTuple):
@@ -89,6 +91,11 @@ class Matrix:
 
     totals: tuple[int, ...] = ()
     """How many trials each of these is over."""
+
+    @property
+    def large(self) -> bool:
+        """With a second link in each square the page would be a third heavier."""
+        return len(self.rows) * len(self.cells) > LARGE
 
     @property
     def last(self) -> int:

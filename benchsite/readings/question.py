@@ -25,6 +25,8 @@ class Question:
     sort: str = "name"
     differ: bool = False
     turn: bool = False
+    lead: str = ""
+    """"versus": of a large matrix each square with a miss leads to what a solved trial did otherwise."""
     open: str = ""
     case: int = 1
     first: int = 1

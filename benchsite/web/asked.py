@@ -47,6 +47,7 @@ def of_run(request: HttpRequest) -> Question:
         sort=choice(query, "sort", SORTS, "name"),
         differ=yes(request, "differ"),
         turn=yes(request, "turn"),
+        lead=choice(query, "lead", ("", "versus"), ""),
         open=query.get("open", ""),
         case=max(1, whole(request, "case", 1)),
         first=max(1, whole(request, "first", 1)),

@@ -20,7 +20,6 @@ from runner.statistics import rate_interval
 
 STEPS = 7
 HATCHED = "g0"
-VERSUS_SQUARES = 1_000
 
 
 def step(value: float | None, scale: tuple[float, float] = (0.0, 1.0), *, turned: bool = False) -> str:
@@ -134,12 +133,13 @@ class Rest(NamedTuple):
     """The escaped addresses of a row's squares, without the key of the cell: it stands between the parts of a pair.
 
     `versus` leads to a comparison; in a large matrix rows alone have one, to save a third of it: there a script
-    gives a square its own when a reader comes to it.
+    gives a square its own when a reader comes to it, or the reader asks that squares `lead` there.
     """
 
     counted: tuple[str, str]
     planned: tuple[str, str]
     versus: str
+    lead: bool = False
 
 
 def rest_of(slug: str, case: str | None, matrix: Matrix, asked: Question) -> Rest:
@@ -151,8 +151,8 @@ def rest_of(slug: str, case: str | None, matrix: Matrix, asked: Question) -> Res
         counted = ("trials?of=", f"/{escape(quote(slug))}{_and(short)}")
     else:
         counted = ("trials?cell=", f"{plain}{_and(how)}")
-    few = len(matrix.rows) * len(matrix.cells) <= VERSUS_SQUARES
-    return Rest(counted, ("trials?cell=", plain), plain if few else "")
+    lead = matrix.large and asked.lead == "versus"
+    return Rest(counted, ("trials?cell=", plain), plain if lead or not matrix.large else "", lead)
 
 
 def _and(said: dict[str, str]) -> str:
@@ -178,8 +178,12 @@ def square_html(square: Square | None, key10: str, rest: Rest, scale: tuple[floa
     if square is None:
         return '<td class="g0" title="not planned">–</td>'
     colour, title, text, glyph = _looks(square, scale, turned)
-    beside = f'<a class="vs" href="versus?cell={key10}{rest.versus}">≠</a>' if rest.versus and missed(square) else ""
-    before, after = rest.counted if square.n else rest.planned
+    beside, (before, after) = "", rest.counted if square.n else rest.planned
+    if rest.versus and missed(square):
+        if rest.lead:
+            before, after = "versus?cell=", rest.versus
+        else:
+            beside = f'<a class="vs" href="versus?cell={key10}{rest.versus}">≠</a>'
     return f'<td class="{colour}"><a href="{before}{key10}{after}"{title}>{text}</a>{glyph}{beside}</td>'
 
 

@@ -27,7 +27,7 @@ function move(event) {
 function versus(target) {
   const link = target.closest("tbody td")?.querySelector("a:only-of-type");
   const [, solved, counted] = /^(\d+)\/(\d+)$/.exec(link?.textContent ?? "") ?? [];
-  if (!link || Number(solved) >= Number(counted) || !solved) return;
+  if (!link || link.href.includes("/versus?") || Number(solved) >= Number(counted) || !solved) return;
   const there = document.createElement("a");
   there.className = "vs";
   there.href = link.href.replace("/trials?", "/versus?");

@@ -81,3 +81,23 @@ def test_every_view_offers_its_canonical_address(made: Callable[..., Run], clien
         (button,) = page.select('[aria-label="Copy link to this view"]')
         assert button["data-copy"] == HOST + canonical
         assert client.get(canonical).status_code == 200
+
+
+def test_squares_of_a_large_matrix_lead_to_what_a_solved_trial_did_otherwise_where_one_asks_for_it(
+    made: Callable[..., Run], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = f"/runs/{made(seed=5).ulid}/"
+
+    def page(query: str = "") -> BeautifulSoup:
+        return BeautifulSoup(client.get(here + query).content, "html.parser")
+
+    missed = {link["href"] for link in page().select(".matrix td .vs")}
+    assert missed
+    monkeypatch.setattr("benchsite.readings.matrix.LARGE", 1)  # a second link in each square would be too heavy
+    assert not page().select(".matrix td .vs")
+    (choice,) = page().select("[aria-label='Where squares lead'] a[href*=versus]")
+    led = page(choice["href"])
+    assert {link["href"] for link in led.select(".matrix tbody td a[href^=versus]")} == missed
+    assert led.select(".matrix tbody td a[href^=trials]"), "what has no miss leads to its trials"
+    chips = BeautifulSoup(client.get(here + min(missed), follow=True).content, "html.parser").select(".pair-line .chip")
+    assert [chip.get_text(strip=True) for chip in chips] == ["unsolved", "solved"]
