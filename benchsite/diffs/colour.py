@@ -15,6 +15,7 @@ from pygments.token import STANDARD_TYPES, Token, _TokenType
 from pygments.util import ClassNotFound
 
 from .cache import Cache
+from .lexing import tokens
 from .limits import COLOUR_BYTES, COLOUR_LINE, COLOUR_LINES
 
 Run = tuple[int, int, str]
@@ -76,17 +77,20 @@ def by_line(lines: Sequence[str], name: str) -> Iterator[tuple[Run, ...]]:
     text = "\n".join(lines).replace("\r", " ") + "\n"
     runs: list[Run] = []
     at, line = 0, 0
-    for _, kind, value in _lexer(name).get_tokens_unprocessed(text):
+    for _, kind, value in tokens(_lexer(name), text):
         css = css_class(kind)
+        if "\n" not in value:  # most tokens by far
+            _add(runs, at, at + len(value), css)
+            at += len(value)
+            continue
         for number, piece in enumerate(value.split("\n")):
             if number:
                 yield _trusted(runs, lines[line])
                 runs, at, line = [], 0, line + 1
                 if line == len(lines):
                     return
-            if piece:
-                _add(runs, at, at + len(piece), css)
-                at += len(piece)
+            _add(runs, at, at + len(piece), css)
+            at += len(piece)
     # a lexer that lost some of the text leaves the rest plain
     yield _trusted(runs, lines[line])
     yield from ((),) * (len(lines) - line - 1)
@@ -158,9 +162,11 @@ def _lexer(name: str) -> Lexer:
 
 
 def _add(runs: list[Run], start: int, end: int, css: str) -> None:
-    if css and runs and runs[-1][2] == css and runs[-1][1] == start:
+    if not css or start == end:
+        return
+    if runs and runs[-1][2] == css and runs[-1][1] == start:
         runs[-1] = (runs[-1][0], end, css)
-    elif css:
+    else:
         runs.append((start, end, css))
 
 
