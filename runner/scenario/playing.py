@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.outcomes import Exit, Skipped
-from _pytest.python import get_direct_param_fixture_func
+from _pytest.python import get_direct_param_fixture_func, pytest_pyfunc_call
 
 from .debugging import debugged, stop_at
 
@@ -46,9 +46,15 @@ def steps(item: pytest.Function) -> Steps:
             partial(hooks.pytest_runtest_teardown, item=item, nextitem=None),
         )
     if (makers := _makers(item)) is not None:
-        return partial(_fill, item, makers), item.runtest, _nothing
+        return partial(_fill, item, makers), _call(item), _nothing
     state = item.session._setupstate
-    return partial(state.setup, item), item.runtest, partial(state.teardown_exact, None)
+    return partial(state.setup, item), _call(item), partial(state.teardown_exact, None)
+
+
+def _call(item: pytest.Function) -> Callable[[], object]:
+    """What `runtest` comes to where no plugin but pytest's own calls cases."""
+    callers = [one.function for one in item.ihook.pytest_pyfunc_call.get_hookimpls()]
+    return partial(pytest_pyfunc_call, item) if callers == [pytest_pyfunc_call] else item.runtest
 
 
 def _makers(item: pytest.Function) -> dict[str, Callable[[], object]] | None:
