@@ -65,9 +65,12 @@ def _collect(root: Path, tests: str, answer: Path, descriptor: int) -> int:
 def stay(channel: socket.socket, gathered: Gathered) -> None:
     """Import what trials need and tidy up while the runner goes on with its plan, then serve the run it names."""
     sys.dont_write_bytecode = NO_BYTECODE  # what follows is no bench's: the next run shall not compile it again
+    from runner.processes import keeper_script
+
     from .serving import take_up
 
     sys.dont_write_bytecode = True
+    keeper_script()
     gc.collect()
     try:
         run_dir = channel.recv(MESSAGE)
