@@ -69,6 +69,7 @@ TEMPLATES = [
                 "benchsite.web.runtags",
                 "benchsite.web.boardtags",
                 "benchsite.web.comparetags",
+                "benchsite.web.rowtags",
             ],
         },
     }

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from benchsite.readings.distributions import Box, Panel
 from benchsite.readings.shapes import Shape
 from runner.statistics.spread import Share
 
@@ -21,17 +22,27 @@ HUES = 8
 """So many categories are told apart by colour; their names stand beside them in any case."""
 
 
+def box_name(line: Box, panel: Panel) -> str:
+    of = line.figures
+    least, middle, most = (quantity(value, panel.kind) for value in (of.min, of.median, of.max))
+    return f"{line.cell.title}: {least} to {most}, median {middle}"
+
+
 def box(figures: Any, scale: tuple[float, float], name: str) -> SafeString:
-    """A line from the least to the most, a box over the middle half, a tick at the median."""
+    """A line from the least to the most, a box over the middle half, a tick at the median.
+
+    Only the name can hold what needs escaping; pages have hundreds of these, so they are plain strings.
+    """
     least, q1, median, q3, most = (
         position(value, scale) for value in (figures.min, figures.q1, figures.median, figures.q3, figures.max)
     )
     width = f"{float(q3[:-1]) - float(q1[:-1]):.4g}%"
-    return format_html(
-        '<svg class="whisker box" role="img" aria-label="{}"><line class="rule" x1="{}" x2="{}" y1="10" y2="10"/>'
-        '<rect x="{}" width="{}" y="5" height="10"/><line class="tick" x1="{}" x2="{}" y1="3" y2="17"/></svg>',
-        name, least, most, q1, width, median, median,
-    )  # fmt: skip
+    return SafeString(
+        f'<svg class="whisker box" role="img" aria-label="{escape(name)}">'
+        f'<line class="rule" x1="{least}" x2="{most}" y1="10" y2="10"/>'
+        f'<rect x="{q1}" width="{width}" y="5" height="10"/>'
+        f'<line class="tick" x1="{median}" x2="{median}" y1="3" y2="17"/></svg>'
+    )
 
 
 def shape(of: Shape, name: str) -> SafeString:

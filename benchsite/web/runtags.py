@@ -49,9 +49,7 @@ def panel_url(ulid: str, panel: Panel, cell: CellFacts) -> str:
 
 @register.simple_tag
 def box_of(line: Box, panel: Panel) -> SafeString:
-    of = line.figures
-    least, middle, most = (formats.quantity(value, panel.kind) for value in (of.min, of.median, of.max))
-    return boxes.box(of, panel.scale, f"{line.cell.title}: {least} to {most}, median {middle}")
+    return boxes.box(line.figures, panel.scale, boxes.box_name(line, panel))
 
 
 @register.simple_tag

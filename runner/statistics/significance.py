@@ -13,6 +13,8 @@ EXACT = 32
 DRAWS = 9_999
 _SLACK = 1e-9
 """Sums that differ by rounding alone are equal."""
+_EIGHT_SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0) * 2.0 - 1.0
+"""By byte: a sign for each of its bits, the first for the highest."""
 
 
 def sign_test(wins: int, losses: int) -> float | None:
@@ -33,13 +35,21 @@ def permutation_test(differences: ArrayLike) -> float | None:
     values = values[values > 0]
     if len(values) <= EXACT:
         return _exact(values, reached)
-    return float((np.sum(np.abs(_signs(len(values)) @ values) >= reached) + 1) / (DRAWS + 1))
+    return float((np.sum(np.abs(_drawn(values)) >= reached) + 1) / (DRAWS + 1))
+
+
+def _drawn(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum the values under each draw of signs: eight at a time, as the 256 sums of eight are made only once."""
+    eights = np.pad(values, (0, -len(values) % 8)).reshape(-1, 8)
+    sums = np.take_along_axis(eights @ _EIGHT_SIGNS, _signs(len(values)), axis=1)
+    return np.asarray(np.sum(sums, axis=0))
 
 
 @lru_cache(maxsize=8)
-def _signs(units: int) -> NDArray[np.int8]:
+def _signs(units: int) -> NDArray[np.intp]:
     """Draw the signs once for all sides of a comparison: they are the same for so many units, whatever these are."""
-    signs: NDArray[np.int8] = np.random.default_rng(0).integers(0, 2, size=(DRAWS, units), dtype=np.int8) * 2 - 1
+    bits = np.random.default_rng(0).integers(0, 2, size=(DRAWS, units), dtype=np.int8)
+    signs = np.packbits(bits, axis=1).T.astype(np.intp)
     signs.setflags(write=False)
     return signs
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from runner.statistics.significance import EXACT, permutation_test, sign_test
+from runner.statistics.significance import DRAWS, EXACT, permutation_test, sign_test
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
@@ -61,3 +61,12 @@ def test_false_alarms_are_no_more_frequent_than_promised() -> None:
     draws = np.random.default_rng(6).choice([-1.0, -0.5, 0.0, 0.5, 1.0], size=(1500, 9))
     alarms = np.mean([(permutation_test(row) or 1.0) <= 0.05 for row in draws])
     assert 0.01 < alarms <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 1500)
+
+
+@pytest.mark.parametrize("units", [EXACT + 1, 40, 101])
+def test_drawn_signs_sum_as_a_product_of_all_of_them_does(units: int) -> None:
+    values = np.sort(np.abs(np.random.default_rng(units).normal(0.2, 1, units)))
+    differences = values * np.where(np.arange(units) % 3, 1, -1)
+    signs = np.random.default_rng(0).integers(0, 2, size=(DRAWS, units), dtype=np.int8) * 2.0 - 1.0
+    reached = np.abs(signs @ values) >= abs(differences.sum()) - 1e-9 * values.sum()
+    assert permutation_test(differences) == (reached.sum() + 1) / (DRAWS + 1)

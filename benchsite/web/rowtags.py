@@ -1,0 +1,59 @@
+"""Rows of a run's tables, all of a table at once: a page has hundreds, and a template takes longer. Built in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from django import template
+from django.utils.safestring import SafeString
+
+from benchsite.readings.breakdown import Breakdown
+from benchsite.readings.breakdown import Panel as Scenario
+from benchsite.readings.distributions import Panel
+from benchsite.readings.matrix import Matrix
+from benchsite.readings.question import Question
+from benchsite.readings.words import NONE
+
+from . import boxes, formats, links, matrix, tags
+
+register = template.Library()
+
+
+@register.simple_tag
+def panel_rows(panel: Scenario, parts: Breakdown, of: Matrix, asked: Question) -> SafeString:
+    """A scenario's cells: name, whisker, and what the square of the matrix shows with its link."""
+    return SafeString("".join(_panel_rows(panel, parts.scale, matrix.rest_of(panel.slug, None, of, asked))))
+
+
+def _panel_rows(panel: Scenario, scale: tuple[float, float], rest: matrix.Rest) -> Iterator[str]:
+    for line in panel.lines:
+        square, title = line.square, line.cell.title
+        shown = NONE
+        if square:
+            before, after = rest.counted if square.n else rest.planned
+            shown = f'<a href="{before}{line.cell.key10}{after}">{escape(square.text)}</a>'
+        drawn = tags.line_whisker(line, scale, title, line.best)
+        yield f'{_head(title)}<td>{drawn}</td><td class="num">{shown}</td></tr>'
+
+
+@register.simple_tag
+def box_rows(ulid: str, panel: Panel) -> SafeString:
+    """A quantity's cells: name, box, median, and how many values it is of."""
+    return SafeString("".join(_box_rows(ulid, panel)))
+
+
+def _box_rows(ulid: str, panel: Panel) -> Iterator[str]:
+    for line in panel.boxes:
+        of, title = line.figures, line.cell.title
+        drawn = boxes.box(of, panel.scale, boxes.box_name(line, panel))
+        href = escape(links.trials(ulid, cell=line.cell.key10, **panel.filters))
+        yield (
+            f'{_head(title)}<td>{drawn}</td><td class="num">{escape(formats.quantity(of.median, panel.kind))}</td>'
+            f'<td class="num few"><a href="{href}" title="trials with a value">{of.n:,}</a></td></tr>'
+        )
+
+
+def _head(title: str) -> str:
+    shown = escape(title)
+    return f'<tr><th scope="row" title="{shown}">{shown}</th>'
