@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from benchsite.artifacts.store import read_blob
@@ -11,7 +12,7 @@ from benchsite.benches.models import Bench, ScenarioVersion, Version
 from benchsite.runs.models import Cell, Run, Slot, Standing
 from runner.errors import RunnerError
 
-from .counts import DEFAULT_POLICY, Counts, read_slots
+from .counts import DEFAULT_POLICY, Counts, by_cell, read_slots
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import LOW, Board, MeasureFacts, board, headline_of, measures_of
@@ -87,8 +88,9 @@ def bench_page(
     headline = headline_of(measures)
     accepted = each_work_once([run for run in ordered if run.verdict == Run.Verdict.ACCEPTED])[:TREND]
     standings = _standings([*cohort, *accepted], headline)
-    cells = _newest_cells(cohort, split, _counts(slots)) if standings else []
-    axes, table = _board(cohort, cells, headline, policy, slots, standings)
+    counts = by_cell(chain.from_iterable(slots.values()))
+    cells = _newest_cells(cohort, split, counts) if standings else []
+    axes, table = _board(cohort, cells, headline, policy, counts, standings)
     followed = [row for row in standings if row.policy == policy]
     over = _trend(accepted, headline, followed, cells, table, every=every)
     readme, note = _readme(version)
@@ -168,7 +170,7 @@ def _board(
     cells: list[Cell],
     headline: MeasureFacts | None,
     policy: str,
-    slots: dict[int, list[SlotFacts]],
+    counts: dict[int, Counts],
     standings: list[Standing],
 ) -> tuple[Axes | None, Board | None]:
     if headline is None or not headline.pooled or not runs:
@@ -177,7 +179,7 @@ def _board(
     by_id = {cell.id: cell for cell in facts}
     of = {cell.run_id for cell in cells}
     mine = [row for row in standings if row.cell_id in by_id]
-    table = board(headline, policy, mine, by_id, _counts(slots), one_run=len(of) <= 1)
+    table = board(headline, policy, mine, by_id, counts, one_run=len(of) <= 1)
     return axes, _named(table, {cell.pk: cell.run_id for cell in cells}, {run.pk: run for run in runs})
 
 
@@ -194,14 +196,6 @@ def _newest_cells(runs: list[Run], split: str, counts: dict[int, Counts]) -> lis
     for cell in sorted(cells, key=order):
         seen.setdefault((cell.subject_id, cell.agent_version if split else ""), cell)
     return list(seen.values())
-
-
-def _counts(slots: dict[int, list[SlotFacts]]) -> dict[int, Counts]:
-    counts: dict[int, Counts] = defaultdict(Counts)
-    for of_run in slots.values():
-        for slot in of_run:
-            counts[slot.cell].add(slot)
-    return counts
 
 
 def _named(table: Board, run_of: dict[int, int], runs: dict[int, Run]) -> Board:

@@ -21,9 +21,9 @@ def _file(page: BenchPage | HistoryPage, name: str) -> str:
 def who(page: HistoryPage) -> Sheet:
     """One row a subject and run, of the runs in which the scenario reads as it does now."""
     axis = Axis(one.cell for one in page.passers)
-    head = (*axis.columns, "run", "label", "k", "n", "planned", "cost", "seconds")
+    head = (*axis.columns, "run", "label", "k", "n", "planned", "cost", "cost_n", "seconds", "seconds_n")
     rows = (
-        (*axis.of(one.cell), run.ulid, run.label, counts.k, counts.n(), counts.planned, counts.cost, counts.seconds)
+        (*axis.of(one.cell), run.ulid, run.label, counts.k, counts.n(), counts.planned, *counts.took)
         for one in page.passers
         for run, _, counts in filter(None, one.by_run)
     )
@@ -31,7 +31,8 @@ def who(page: HistoryPage) -> Sheet:
 
 
 def history(page: HistoryPage) -> Sheet:
-    head = ("run", "label", "started_at", "k", "n", "planned", "lo", "hi", "cost", "seconds", "fingerprint", "changed")
+    took = ("cost", "cost_n", "seconds", "seconds_n")
+    head = ("run", "label", "started_at", "k", "n", "planned", "lo", "hi", *took, "fingerprint", "changed")
     return Sheet(
         _file(page, f"{page.slug}-history"), head, _history(page), {**_about(page, "history"), "scenario": page.slug}
     )
@@ -43,7 +44,7 @@ def _history(page: HistoryPage) -> Iterator[tuple[Any, ...]]:
         counts, at = past.counts, past.run.started_at
         yield (
             past.run.ulid, past.run.label, at.isoformat() if at else None, counts.k, counts.n(), counts.planned,
-            lo, hi, counts.cost, counts.seconds, past.fingerprint, past.changed,
+            lo, hi, *counts.took, past.fingerprint, past.changed,
         )  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def _solving(loaded: Loaded, cell: CellFacts, policy: str) -> Solving | None:
         if slot.cell == cell.id:
             counts = Counts()
             counts.add(slot)
-            cases.append(Case(slot.scenario, counts.n(policy), counts.k, slot.cost))
+            cases.append(Case(slot.scenario, counts.n(policy), counts.k, slot.spent))
     return solving(cases)
 
 

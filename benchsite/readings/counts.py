@@ -31,6 +31,10 @@ class Counts:
     cost: float | None = None
     seconds: float | None = None
     tokens: int | None = None
+    cost_n: int = 0
+    """So many trials the sum of their cost is of."""
+    seconds_n: int = 0
+    tokens_n: int = 0
 
     def add(self, slot: Slot | Counts) -> None:
         self.planned += slot.planned
@@ -38,12 +42,29 @@ class Counts:
             self.states[state] += many
         for fault, many in slot.faults.items():
             self.faults[fault] += many
+        self.cost_n += slot.cost_n
+        self.seconds_n += slot.seconds_n
+        self.tokens_n += slot.tokens_n
         if slot.cost is not None:
             self.cost = slot.cost + (self.cost or 0.0)
         if slot.seconds is not None:
             self.seconds = slot.seconds + (self.seconds or 0.0)
         if slot.tokens is not None:
             self.tokens = slot.tokens + (self.tokens or 0)
+
+    @property
+    def mean_cost(self) -> float | None:
+        """Over the trials that tell theirs: an unknown cost is not nothing."""
+        return None if self.cost is None else self.cost / self.cost_n
+
+    @property
+    def mean_seconds(self) -> float | None:
+        return None if self.seconds is None else self.seconds / self.seconds_n
+
+    @property
+    def took(self) -> tuple[float | None, int, float | None, int]:
+        """Cost and seconds, each with how many trials it is of."""
+        return self.cost, self.cost_n, self.seconds, self.seconds_n
 
     @property
     def k(self) -> int:
@@ -89,9 +110,18 @@ class Slot(NamedTuple):
     cost: float | None
     seconds: float | None
     tokens: int | None
+    cost_n: int
+    seconds_n: int
+    tokens_n: int
+
+    @property
+    def spent(self) -> float | None:
+        """The cost of all trials; None where fewer tell theirs than were scored."""
+        return self.cost if self.cost_n >= self.states.get("scored", 0) else None
 
 
-SLOT_FIELDS = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens")
+SLOT_FIELDS = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens",
+               "cost_n", "seconds_n", "tokens_n")  # fmt: skip
 TEXTS = {"of_states": Cast("states", TextField()), "of_faults": Cast("faults", TextField())}
 
 
@@ -102,10 +132,10 @@ def read_slots(query: Any, *more: str) -> Iterator[tuple[Slot, tuple[Any, ...]]]
     """
     names = ("of_states" if name == "states" else "of_faults" if name == "faults" else name for name in SLOT_FIELDS)
     read = _Read()
-    for cell, scenario, case, planned, states, faults, cost, seconds, tokens, *rest in (
+    for cell, scenario, case, planned, states, faults, *numbers in (
         query.order_by("id").annotate(**TEXTS).values_list(*names, *more)
     ):
-        yield Slot(cell, scenario, case, planned, read[states], read[faults], cost, seconds, tokens), tuple(rest)
+        yield Slot(cell, scenario, case, planned, read[states], read[faults], *numbers[:6]), tuple(numbers[6:])
 
 
 class _Read(dict[str, dict[str, int]]):
@@ -138,6 +168,7 @@ def _sum(slots: list[Slot]) -> Counts:
     for name in ("cost", "seconds", "tokens"):
         known = [one for one in map(attrgetter(name), slots) if one is not None]
         setattr(made, name, sum(known) if known else None)
+        setattr(made, f"{name}_n", sum(map(attrgetter(f"{name}_n"), slots)))
     return made
 
 

@@ -13,7 +13,7 @@ from runner.statistics.clusters import mean, plain
 from runner.statistics.intervals import t_interval
 from runner.statistics.pareto import Point, pareto
 
-from .counts import UNDONE, Slot
+from .counts import Slot
 from .leaderboard import Board, Place
 from .subjects import CellFacts
 
@@ -80,20 +80,19 @@ def frontier(board: Board, places: Sequence[Place], slots: Iterable[Slot], x: st
 
 
 def _taken(slots: Iterable[Slot], x: str) -> dict[int, list[float]]:
-    """Give, by cell, what a trial of each scenario took on average: the same clusters as the pooled figure has."""
+    """Give, by cell, what a trial of each scenario took on average, of those that tell it: the same clusters as the
+    pooled figure has."""
     sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    taken = attrgetter(x)
+    taken = attrgetter(x, f"{x}_n")
     for slot in slots:
-        spent, tried = taken(slot), slot.planned
-        if slot.states.get("scored", 0) < tried:
-            tried -= sum(slot.states.get(state, 0) for state in UNDONE)
-        if spent is not None and tried > 0:
+        spent, known = taken(slot)
+        if spent is not None:
             held = sums[slot.cell, slot.scenario]
             held[0] += spent
-            held[1] += tried
+            held[1] += known
     means: dict[int, list[float]] = defaultdict(list)
-    for (cell, _), (spent, tried) in sums.items():
-        means[cell].append(spent / tried)
+    for (cell, _), (spent, known) in sums.items():
+        means[cell].append(spent / known)
     return means
 
 

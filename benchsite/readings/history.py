@@ -44,18 +44,6 @@ class Passer:
     mixed: int
     repeated: int
 
-    @property
-    def tried(self) -> int:
-        return self.counts.planned - self.counts.undone
-
-    @property
-    def cost(self) -> float | None:
-        return self.counts.cost / self.tried if self.counts.cost is not None and self.tried else None
-
-    @property
-    def seconds(self) -> float | None:
-        return self.counts.seconds / self.tried if self.counts.seconds is not None and self.tried else None
-
 
 @dataclass(frozen=True)
 class Steadiness:

@@ -88,18 +88,6 @@ class Place:
     def micro(self) -> float | None:
         return self.k / self.n if self.k is not None and self.n else None
 
-    @property
-    def mean_cost(self) -> float | None:
-        return self._mean(self.counts.cost)
-
-    @property
-    def mean_seconds(self) -> float | None:
-        return self._mean(self.counts.seconds)
-
-    def _mean(self, total: float | None) -> float | None:
-        tried = self.counts.planned - self.counts.undone
-        return total / tried if total is not None and tried > 0 else None
-
 
 @dataclass(frozen=True)
 class Board:

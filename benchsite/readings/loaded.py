@@ -25,6 +25,8 @@ from .subjects import Axes, CellFacts, cells_of
 from .words import natural
 
 MANIFEST_LIMIT = 64 << 20
+REDUCED = ("median", "min", "max")
+"""Reducers whose figure of a case stands in a column of its own."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,16 @@ class Loaded:
     def values_of(self, measure: MeasureFacts) -> Values:
         """Figures of any measure from tallies. The boolean headline is counted from slots instead, with its policy."""
         rows = Tally.objects.filter(run=self.run, measure=measure.id)
-        names = ["cell_id", "case_id", "n", "sum", "min", "median", "max"]
-        names += ["shares"] if measure.type == "category" else []  # elsewhere thousands of empty ones would be read
-        return Values(measure, [_figure(measure.reducer, *row) for row in rows.values_list(*names)])
+        # each column more costs as much as the rest of such a row, and there are thousands
+        names, reduced = ["cell_id", "case_id", "n", "sum"], _mean
+        if measure.type == "category":
+            names.append("shares")
+        elif measure.reducer in REDUCED:
+            names.append(measure.reducer)
+            reduced = _column
+        elif measure.reducer == "sum":
+            reduced = _sum
+        return Values(measure, [reduced(*row) for row in rows.values_list(*names)])
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -161,19 +170,13 @@ def _manifest(digest: str) -> dict[str, Any]:
 NO_SHARES: Mapping[str, int] = MappingProxyType({})
 
 
-def _figure(
-    reducer: str,
-    cell: int,
-    case: int,
-    n: int,
-    summed: float | None,
-    least: float | None,
-    median: float | None,
-    most: float | None,
-    shares: Mapping[str, int] = NO_SHARES,
-) -> TallyRow:
-    if reducer in ("median", "min", "max", "sum"):
-        figure = {"median": median, "min": least, "max": most, "sum": summed}[reducer]
-    else:
-        figure = summed / n if summed is not None and n else None
-    return TallyRow(cell, case, n, summed, figure, shares)
+def _mean(cell: int, case: int, n: int, total: float | None, shares: Mapping[str, int] = NO_SHARES) -> TallyRow:
+    return TallyRow(cell, case, n, total, total / n if total is not None and n else None, shares)
+
+
+def _sum(cell: int, case: int, n: int, total: float | None) -> TallyRow:
+    return TallyRow(cell, case, n, total, total, NO_SHARES)
+
+
+def _column(cell: int, case: int, n: int, total: float | None, figure: float | None) -> TallyRow:
+    return TallyRow(cell, case, n, total, figure, NO_SHARES)

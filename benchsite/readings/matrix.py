@@ -161,9 +161,14 @@ class Squares:
         made = self.known.get(key)
         if made is None:
             made = self.known[key] = square(slots, self.policy, None)
-        if self.values is None:
+        values = self.values
+        if values is None:
             return made
-        return _figure(slots, made.planned, made.errors, made.excluded, self.values)
+        row = values.rows.get((slot.cell, slot.case)) if values.numbers else None
+        if row is None:
+            return _figure(slots, made.planned, made.errors, made.excluded, values)
+        figure, text = row.figure, fixed(row.figure, values.places)  # as _figure has it, which makes lists first
+        return Square(figure, text, figure, row.n, made.planned, made.errors, made.excluded)
 
 
 def matrix(

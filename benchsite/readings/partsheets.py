@@ -58,10 +58,10 @@ def _of_scenario(page: ScenarioPage, name: str, columns: tuple[str, ...], rows: 
 
 def cells(page: ScenarioPage) -> Sheet:
     axis = Axis(line.cell for line in page.lines)
-    head = (*axis.columns, "figure", "lo", "hi", "k", "n", "planned", "cost", "seconds")
+    head = (*axis.columns, "figure", "lo", "hi", "k", "n", "planned", "cost", "cost_n", "seconds", "seconds_n")
     rows = (
         (*axis.of(line.cell), line.square.value, line.lo, line.hi, line.square.k, line.square.n, line.counts.planned,
-         line.counts.cost, line.counts.seconds)
+         *line.counts.took)
         for line in page.lines if line.square
     )  # fmt: skip
     return _of_scenario(page, "cells", head, rows)

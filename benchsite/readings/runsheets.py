@@ -28,10 +28,11 @@ def leaderboard(page: RunPage) -> Sheet:
     board, axis = page.board, Axis(page.cells)
     head = (*axis.columns, "measure", "policy", "figure", "lo", "hi", "k", "n", "planned")
     three = ("scored", "errors_fail", "observed")
-    more = ("rank_lo", "rank_hi", "errors", "excluded", "cost", "seconds", "agent_version", *three)
+    took = ("cost", "cost_n", "seconds", "seconds_n")
+    more = ("rank_lo", "rank_hi", "errors", "excluded", *took, "agent_version", *three)
     rows = (
         (*axis.of(p.cell), board.measure.key, board.policy, p.macro, p.lo, p.hi, p.k, p.n, p.planned, p.rank_lo,
-         p.rank_hi, p.counts.errors, p.counts.excluded, p.counts.cost, p.counts.seconds, p.cell.agent_version,
+         p.rank_hi, p.counts.errors, p.counts.excluded, *p.counts.took, p.cell.agent_version,
          *((p.three["scored"], p.three["errors_fail"], p.three["n"]) if p.three else (None,) * 3))
         for p in page.places if board
     )  # fmt: skip

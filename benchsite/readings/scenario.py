@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from benchsite.runs.models import Observation, Run, Trial
 from runner.errors import RunnerError
 from runner.faults import FAULTS
 
-from .counts import DEFAULT_POLICY, Counts, slots_of, total
+from .counts import DEFAULT_POLICY, Counts, by_cell, slots_of, total
 from .leaderboard import MeasureFacts
 from .loaded import Loaded
 from .matrix import Square, square
@@ -84,9 +84,10 @@ def scenario_page(run: Run, slug: str, policy: str = DEFAULT_POLICY, marked: str
     slots = slots_of(run.slots.filter(scenario=pk))
     trials = Trial.objects.filter(run=run, scenario=pk)
     source, note = _source(version)
-    lines = _lines(loaded, slots, trials, policy)
+    of_cell = by_cell(slots)
+    lines = _lines(loaded, slots, of_cell, trials, policy)
     cases, case_total = _cases(pk, slots)
-    counts = total(slots)
+    counts = total(of_cell.values())
     return ScenarioPage(
         run=run,
         slug=slug,
@@ -115,21 +116,27 @@ def _source(version: ScenarioVersion) -> tuple[str, str]:
         return "", str(error)
 
 
-def _lines(loaded: Loaded, slots: Sequence[Any], trials: Any, policy: str) -> tuple[CellLine, ...]:
+def _lines(
+    loaded: Loaded, slots: Sequence[Any], counts: Mapping[int, Counts], trials: Any, policy: str
+) -> tuple[CellLine, ...]:
     headline = loaded.headline
     values = loaded.values_of(headline) if headline and not headline.rate else None
     marks = strips(trials, "cell_id")
     grouped = defaultdict(list)
     for slot in slots:
         grouped[slot.cell].append(slot)
-    lines = [_line(cell, grouped.get(cell.id, []), policy, values, marks) for cell in loaded.cells]
+    lines = [
+        _line(cell, grouped.get(cell.id, []), counts.get(cell.id, Counts()), policy, values, marks)
+        for cell in loaded.cells
+    ]
     if headline:
         lines.sort(key=lambda line: headline.badness(line.square.value if line.square else None))
     return tuple(lines)
 
 
-def _line(cell: CellFacts, slots: Sequence[Any], policy: str, values: Any, marks: dict[int, Strip]) -> CellLine:
-    counts = total(slots)
+def _line(
+    cell: CellFacts, slots: Sequence[Any], counts: Counts, policy: str, values: Any, marks: dict[int, Strip]
+) -> CellLine:
     interval = counts.interval(policy) if values is None else None
     lo, hi = interval or (None, None)
     made = square(slots, policy, values) if slots else None

@@ -88,6 +88,11 @@ def ratio(k: float | None, n: int) -> str:
     return f"{number(k or 0)}/{n:,}" if n else NONE
 
 
+def whole(value: int | None) -> str:
+    """Thousands parted; a missing count is a dash."""
+    return NONE if value is None else f"{value:,}"
+
+
 def cost(dollars: float | None) -> str:
     """`$0.41`; under ten cents three significant digits."""
     if dollars is None or odd(dollars):

@@ -194,6 +194,10 @@ class Slot(models.Model):
     cost = models.FloatField(null=True)
     seconds = models.FloatField(null=True)
     tokens = models.BigIntegerField(null=True)
+    cost_n = models.IntegerField(default=0)
+    """So many trials the sum is of; the others' cost is unknown, which is not nothing."""
+    seconds_n = models.IntegerField(default=0)
+    tokens_n = models.IntegerField(default=0)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("run", "cell", "case"), name="slot_run_cell_case"),)

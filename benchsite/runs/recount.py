@@ -41,7 +41,8 @@ def recount(run: Run) -> None:
             _insert(model, names, run, rows)
 
 
-SLOT = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens")
+SLOT = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens",
+        "cost_n", "seconds_n", "tokens_n")  # fmt: skip
 TALLY = ("cell_id", "case_id", "measure_id", "n", "invalid", "missing",
          "sum", "sumsq", "min", "q1", "median", "q3", "max", "shares")  # fmt: skip
 STANDING = ("cell_id", "policy", "measure_id", "macro", "lo", "hi", "clusters", "rank_lo", "rank_hi",

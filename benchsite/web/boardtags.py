@@ -13,7 +13,7 @@ from benchsite.readings.leaderboard import Board, Place
 from benchsite.readings.matrix import Matrix, Square
 from benchsite.readings.question import Question
 
-from . import links, matrix
+from . import formats, links, matrix
 
 register = template.Library()
 NOTHING = f'<span class="none">{words.NONE}</span>'
@@ -58,6 +58,18 @@ def place_coverage(ulid: str, board: Board, place: Place) -> SafeString:
         return SafeString(f"{scored}/{planned}{partial}")
     share = words.percent(place.n / place.planned) if place.planned else words.NONE
     return SafeString(f"{escape(share)} of {planned}{partial}")
+
+
+@register.simple_tag
+def place_taken(ulid: str, place: Place, name: str) -> SafeString:
+    """What a trial took on average, and of how many where not all scored ones tell it."""
+    counts = place.counts
+    mean, known = (counts.mean_cost, counts.cost_n) if name == "cost" else (counts.mean_seconds, counts.seconds_n)
+    shown = escape(formats.TAKEN[name](mean))
+    if not known or known >= counts.scored:
+        return SafeString(shown)
+    href, said = links.trials(ulid, cell=place.cell.key10, known=name), f"{known:,} of {counts.scored:,} scored trials"
+    return SafeString(f"{shown} {_link(href, f'n={known:,}', class_='fine muted', title=said + ' tell it')}")
 
 
 @register.simple_tag

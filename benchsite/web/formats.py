@@ -11,6 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from benchsite.diffs import dangers
+from benchsite.readings.counts import Counts
 from benchsite.readings.home import Coverage
 from benchsite.readings.subjects import CellFacts
 from benchsite.readings.words import (
@@ -25,11 +26,24 @@ from benchsite.readings.words import (
     percent,
     ratio,
     size,
+    whole,
 )
 
 from . import marks
 
 __all__ = ["bounds", "cost", "count", "duration", "figure", "number", "percent", "ratio", "size"]
+
+
+TAKEN = {"cost": cost, "seconds": duration, "tokens": whole}
+
+
+def taken(counts: Counts, name: str) -> str:
+    """What all trials took; a lower bound where scored ones do not tell theirs."""
+    total, known = getattr(counts, name), getattr(counts, f"{name}_n")
+    if total is None or known >= counts.scored:
+        return TAKEN[name](total)
+    said = f"{known:,} trials tell theirs, {counts.scored:,} were scored"
+    return format_html('<span title="{}">≥&nbsp;{}</span>', said, TAKEN[name](total))
 
 
 def digest(value: str, *, copy: bool = True) -> SafeString:

@@ -13,6 +13,7 @@ from benchsite.readings.breakdown import Panel as Scenario
 from benchsite.readings.distributions import Panel
 from benchsite.readings.matrix import Matrix
 from benchsite.readings.question import Question
+from benchsite.readings.scenario import ScenarioPage
 from benchsite.readings.words import NONE
 
 from . import boxes, formats, links, matrix, tags
@@ -52,6 +53,30 @@ def _box_rows(ulid: str, panel: Panel) -> Iterator[str]:
             f'{_head(title)}<td>{drawn}</td><td class="num">{escape(formats.quantity(of.median, panel.kind))}</td>'
             f'<td class="num few"><a href="{href}" title="trials with a value">{of.n:,}</a></td></tr>'
         )
+
+
+@register.simple_tag
+def case_rows(ulid: str, page: ScenarioPage) -> SafeString:
+    """A scenario's cases: key, rate and whisker where there is one, and how many trials were scored and planned."""
+    return SafeString("".join(_case_rows(ulid, page)))
+
+
+def _case_rows(ulid: str, page: ScenarioPage) -> Iterator[str]:
+    rate, policy = bool(page.measure and page.measure.rate), page.policy
+    for line in page.cases:
+        counts, of = line.counts, {"scenario": page.slug, "case": line.key}
+        solved = ""
+        if rate:
+            drawn = tags.rate_whisker(counts, policy)
+            solved = f'<td class="num">{matrix.rate_text(counts, policy)}</td><td class="plot narrow">{drawn}</td>'
+        scored = _link(links.trials(ulid, state="scored", **of), counts.scored) if counts.scored else "0"
+        planned = _link(links.trials(ulid, **of), counts.planned)
+        name = escape(line.key or "(one case)")
+        yield f'<tr><th scope="row">{name}</th>{solved}<td class="num">{scored}</td><td class="num">{planned}</td></tr>'
+
+
+def _link(href: str, many: int) -> str:
+    return f'<a href="{escape(href)}">{many:,}</a>'
 
 
 def _head(title: str) -> str:

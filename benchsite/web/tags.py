@@ -26,6 +26,7 @@ register = template.Library()
 for name, function in {
     "percent": words.percent,
     "number": words.number,
+    "whole": words.whole,
     "cost": words.cost,
     "duration": words.duration,
     "size": words.size,
@@ -33,6 +34,7 @@ for name, function in {
     "shape": marks.shape,
     "digest": formats.digest,
     "moment": formats.moment,
+    "taken": formats.taken,
     "coverage": formats.coverage,
     "coverage_words": formats.coverage_words,
     "axes": formats.axes,
@@ -51,12 +53,6 @@ for name, function in {
 def sheets(*names: str) -> SafeString:
     """Link the style sheets that only some pages need."""
     return format_html_join("", '<link rel="stylesheet" href="{}">', ((static(f"css/{name}.css"),) for name in names))
-
-
-@register.filter
-def whole(value: int | None) -> str:
-    """Thousands parted; a missing count is a dash."""
-    return words.NONE if value is None else f"{value:,}"
 
 
 @register.filter

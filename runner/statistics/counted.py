@@ -18,7 +18,8 @@ from .rows import Key, Row, known_sum
 
 
 class SlotFigures(NamedTuple):
-    """`states` holds states and the outcomes of scored trials, no zeros. Sums of what is known; None: nothing is."""
+    """`states` holds states and the outcomes of scored trials, no zeros. cost, seconds and tokens sum what is known
+    (None: nothing is), of as many trials as `cost_n`, `seconds_n` and `tokens_n` say."""
 
     planned: int
     states: dict[str, int]
@@ -26,6 +27,14 @@ class SlotFigures(NamedTuple):
     cost: float | None
     seconds: float | None
     tokens: int | None
+    cost_n: int
+    seconds_n: int
+    tokens_n: int
+
+    @property
+    def spent(self) -> float | None:
+        """The cost of all trials; None where fewer tell theirs than were scored."""
+        return self.cost if self.cost_n >= self.states.get("scored", 0) else None
 
 
 def together(slots: Iterable[SlotFigures]) -> dict[str, Any]:
@@ -43,6 +52,7 @@ def together(slots: Iterable[SlotFigures]) -> dict[str, Any]:
         "cost": known_sum(slot.cost for slot in mine),
         "seconds": known_sum(slot.seconds for slot in mine),
         "tokens": sum(tokens) if tokens else None,
+        **{name: sum(getattr(slot, name) for slot in mine) for name in ("cost_n", "seconds_n", "tokens_n")},
     }
 
 
@@ -71,6 +81,7 @@ def slots(rows: Iterable[Row] | Columns) -> dict[Group, SlotFigures]:
     planned = np.bincount(table.group, minlength=len(table.groups)).tolist()
     states = _words_by_group(table, table.states, table.state)
     faults = _words_by_group(table, table.faults, table.fault)
+    costs, times = (_count(table, ~np.isnan(known)).tolist() for known in (table.cost, table.seconds))
     outcomes = _words_by_group(table, table.outcomes, np.where(table.scored, table.outcome, -1))
     made = {}
     for code, places in enumerate(parts(table.group, len(table.groups))):
@@ -82,6 +93,9 @@ def slots(rows: Iterable[Row] | Columns) -> dict[Group, SlotFigures]:
             cost=exact_sum(table.cost[places]),
             seconds=exact_sum(table.seconds[places]),
             tokens=sum(tokens) if tokens else None,
+            cost_n=costs[code],
+            seconds_n=times[code],
+            tokens_n=len(tokens),
         )
     return made
 

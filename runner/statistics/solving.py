@@ -16,7 +16,7 @@ from .rows import Key
 
 
 class Case(NamedTuple):
-    """A case in a cell: n counted trials, c of them solved, and what all its trials cost."""
+    """A case in a cell: n counted trials, c of them solved, and what all its trials cost (None: unknown of some)."""
 
     scenario: Key
     n: int
@@ -39,7 +39,7 @@ def case_of(scenario: Key, slot: SlotFigures, tally: TallyFigures, policy: Count
     """Count a case's trials of a boolean that is to be true, as the policy does."""
     blamed = sum(many for code, many in slot.faults.items() if at_subjects_door(code))
     errors = tally.invalid + tally.missing + blamed if policy.errors_fail else 0
-    return Case(scenario, tally.n + errors, int(tally.sum or 0), slot.cost)
+    return Case(scenario, tally.n + errors, int(tally.sum or 0), slot.spent)
 
 
 def can_solve(measure: MeasureSpec | None) -> bool:

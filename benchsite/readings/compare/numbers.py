@@ -49,7 +49,8 @@ class Three:
 
 @dataclass(frozen=True)
 class Column:
-    """One side. `made`, `needed` and the sentences compare it with the baseline; the baseline itself has none."""
+    """One side. `made`, `needed` and the sentences compare it with the baseline; the baseline itself has none. cost and
+    seconds are means of the trials that tell theirs."""
 
     side: Side
     three: Three
@@ -198,8 +199,7 @@ def _column(
 ) -> Column:
     pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
     three = _three(found, place, pieces, shown)
-    spent = [[one for one in (getattr(p, name) for p in pieces) if one is not None] for name in ("cost", "seconds")]
-    cost, seconds = (sum(known) if known else None for known in spent)
+    cost, seconds = _mean([(p.cost, p.cost_n) for p in pieces]), _mean([(p.seconds, p.seconds_n) for p in pieces])
     if not place or found.measure is None:
         return Column(sides[place], three, cost, seconds)
     measure, mine = found.measure, pairs[place - 1]
@@ -211,6 +211,12 @@ def _column(
              rate=measure.rate, unit=measure.unit, objective=measure.objective),
         needs, told_needed(needs, made.unit, rate=measure.rate, of=measure.unit), measure.rate,
     )  # fmt: skip
+
+
+def _mean(spent: Sequence[tuple[float | None, int]]) -> float | None:
+    """What a trial took, of those that tell it."""
+    known = [(one, many) for one, many in spent if one is not None]
+    return sum(one for one, _ in known) / sum(many for _, many in known) if known else None
 
 
 def _wanted(measure: MeasureFacts, made: Paired, asked: float) -> float:

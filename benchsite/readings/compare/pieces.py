@@ -33,6 +33,9 @@ class Piece(NamedTuple):
     planned: int
     cost: float | None
     seconds: float | None
+    cost_n: int
+    """So many trials the cost is of."""
+    seconds_n: int
     cells: tuple[int, ...]
 
     def plus(self, other: Piece) -> Piece:
@@ -41,6 +44,8 @@ class Piece(NamedTuple):
             planned=self.planned + other.planned,
             cost=plus(self.cost, other.cost),
             seconds=plus(self.seconds, other.seconds),
+            cost_n=self.cost_n + other.cost_n,
+            seconds_n=self.seconds_n + other.seconds_n,
             cells=self.cells + other.cells,
         )
 
@@ -96,15 +101,15 @@ class _Names(NamedTuple):
     prints: dict[tuple[int, int], str]
 
 
-SlotRow = tuple[int, int, int, float | None, float | None]
+SlotRow = tuple[int, int, int, float | None, float | None, int, int]
 
 
 def _slots(slots: Any) -> dict[int, list[SlotRow]]:
-    """By cell: scenario, case, planned, cost and seconds."""
+    """By cell: scenario, case, planned, cost and seconds, and how many trials those two are of."""
     made: dict[int, list[SlotRow]] = defaultdict(list)
-    fields = ("cell_id", "scenario_id", "case_id", "planned", "cost", "seconds")
-    for cell, scenario, case, planned, cost, seconds in slots.order_by("id").values_list(*fields):
-        made[cell].append((scenario, case, planned, cost, seconds))
+    fields = ("cell_id", "scenario_id", "case_id", "planned", "cost", "seconds", "cost_n", "seconds_n")
+    for cell, *row in slots.order_by("id").values_list(*fields):
+        made[cell].append(tuple(row))
     return made
 
 
@@ -168,13 +173,11 @@ def _pieces(
     made = []
     for member in side.members:
         prints = {scenario: names.prints.get((member.run.version_id, scenario), "") for scenario in names.scenarios}
-        for scenario, case, planned, cost, seconds in slots.get(member.id, ()):
+        for scenario, case, *took in slots.get(member.id, ()):
             n, lapsed, total, squares, least, most, values = seen.get((member.id, case), NOTHING)
             counted = Counted(n, lapsed, blamed.get((member.id, case), 0), total, squares, least, most, values)
             key = (names.scenarios[scenario][0], names.cases[case])
-            made.append(
-                Piece(member.subject, key, case, prints[scenario], counted, planned, cost, seconds, (member.id,))
-            )
+            made.append(Piece(member.subject, key, case, prints[scenario], counted, *took, (member.id,)))
     return made
 
 

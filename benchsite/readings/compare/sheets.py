@@ -28,7 +28,7 @@ PAIRED = ("base", "other", "difference", "lo", "hi", "clusters", "unit", "wins",
 
 def sides(page: NumbersPage) -> Sheet:
     head = ("of", "title", "scored", "scored_lo", "scored_hi", "errors_fail", "errors_fail_lo", "errors_fail_hi",
-            "n", "planned", "cost", "seconds")  # fmt: skip
+            "n", "planned", "cost_per_trial", "seconds_per_trial")  # fmt: skip
     more = (*PAIRED, "sentence", "wanted", "trials_needed", "clusters_needed")
     return _sheet(page, "sides", (*head, *more), (_side(column) for column in page.columns))
 

@@ -26,11 +26,16 @@ def test_a_slot_counts_states_outcomes_and_faults_without_zeros() -> None:
     assert slot.states == {"scored": 2, "solved": 1, "unsolved": 1, "run_error": 1, "excluded": 1}
     assert slot.faults == {"timeout": 1}
     assert (slot.cost, slot.seconds, slot.tokens) == (pytest.approx(0.3), 7.0, 17)
+    assert (slot.cost_n, slot.seconds_n, slot.tokens_n) == (2, 2, 2)
+    assert slot.spent == slot.cost
 
 
 def test_unknown_cost_is_not_zero() -> None:
     slot = slots([make_row(), make_row(number=2, state="not_run")])[0, 0, 0]
     assert (slot.cost, slot.seconds, slot.tokens) == (None, None, None)
+    partly = slots([make_row(cost=0.5), make_row(number=2)])[0, 0, 0]
+    assert (partly.cost, partly.cost_n) == (0.5, 1)
+    assert partly.spent is None, "what two scored trials cost is unknown where one does not tell"
 
 
 def test_a_tally_parts_observed_invalid_and_missing() -> None:

@@ -290,3 +290,24 @@ def test_where_trials_erred_three_figures_stand_side_by_side(
     assert not page(f"/runs/{run.ulid}/", measure="score").select(".other"), "it declares no worst value"
     whole = made("none", fates=False, seed=9)
     assert b'class="num other"' not in client.get(f"/runs/{whole.ulid}/").content
+
+
+def test_an_unknown_cost_is_not_nothing(run: Run, client: Client) -> None:
+    cell = Cell.objects.filter(run=run).order_by("ordinal")[0]
+    trials = list(run.trials.filter(cell=cell, state="scored").order_by("index"))
+    run.trials.filter(cell=cell).update(cost=None)
+    Trial.objects.filter(pk__in=[trials[0].pk, trials[1].pk]).update(cost=0.5)
+    recount(run)
+    page = BeautifulSoup(client.get(f"/runs/{run.ulid}/").content, "html.parser")
+    link = page.select_one(f".leaderboard a[href*='cell={cell.key10}'][href*='known=cost']")
+    assert link is not None
+    assert link.text == "n=2"
+    assert link.parent is not None
+    assert link.parent.get_text(" ", strip=True) == "$0.50 n=2"
+    (total,) = [dd for dt in page.select("dt") if dt.text == "cost" and (dd := dt.find_next("dd"))][:1]
+    assert total.text.startswith("≥")
+    table = json.loads(client.get(f"/runs/{run.ulid}/leaderboard.json").content)
+    (row,) = [row for row in table["rows"] if row["cell"] == cell.name]
+    assert (row["cost"], row["cost_n"]) == (1.0, 2)
+    detail = BeautifulSoup(client.get(f"/runs/{run.ulid}/c/{cell.key10}/").content, "html.parser").get_text(" ")
+    assert "of unknown cost left out" in detail
