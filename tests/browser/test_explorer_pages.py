@@ -37,7 +37,10 @@ def pages(run: Run) -> list[str]:
     bench = f"/b/{run.bench.owner}/{run.bench.name}/"
     cell = run.cells.order_by("ordinal").first().key10
     states = [f"{here}?open=fix_bug&split=version", f"{here}?measure=approach&turn=1&where=agent:careful"]
-    return [*states, f"{here}c/{cell}/", f"{here}s/fix_bug/", bench, f"{bench}s/fix_bug/"]
+    subjects = [one.subject.hash[:10] for one in run.cells.select_related("subject")]
+    compared = "&".join(f"of=subject:{run.bench}/{hash}" for hash in subjects)
+    told = [f"/compare/?{compared}&show=all", f"/compare/trials?{compared}&side=2", "/runs/?tag=none"]
+    return [*states, f"{here}c/{cell}/", f"{here}s/fix_bug/", bench, f"{bench}s/fix_bug/", *told]
 
 
 @pytest.mark.one_database
