@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from . import digests
 from .errors import JournalError
 from .schema import MeasureSpec, schema_hash
 
+T = TypeVar("T")
 FORMAT = "benchsite/run/1"
 PROTOCOL = "1.0"
 """The major number is part of the cohort: results measured under another protocol are never pooled."""
@@ -191,7 +192,10 @@ class Manifest:
         if not isinstance(data, dict) or not str(data.get("format", "")).startswith("benchsite/run/"):
             raise JournalError("This is not a run manifest: its 'format' is not benchsite/run/1.")
         try:
-            return cls(**{**_known(cls, data), **_nested(data)})
+            given = {**_known(cls, data), **_nested(data)}
+            if lacking := [one.name for one in fields(cls) if one.name not in given and _demanded(one)]:
+                raise ValueError(f"it has no {lacking[0]!r}")
+            return cls(**given)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise JournalError(f"The run manifest cannot be read: {error}.") from error
 
@@ -212,13 +216,30 @@ def _known(cls: type[Any], data: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
 
 
+def _demanded(one: Field[Any]) -> bool:
+    return one.default is MISSING and one.default_factory is MISSING
+
+
+def _list(data: dict[str, Any], name: str, read: Callable[[Any], T]) -> tuple[T, ...]:
+    """Read a list's rows; says which of them is not written as one should be."""
+    rows = data.get(name)
+    if not isinstance(rows, list):
+        raise ValueError(f"its {name!r} are no list")
+    made: list[T] = []
+    try:
+        made.extend(map(read, rows))
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{name}[{len(made)}] is not written as it should be") from error
+    return tuple(made)
+
+
 def _nested(data: dict[str, Any]) -> dict[str, Any]:
     return {
-        "measures": tuple(MeasureSpec.from_json(row) for row in data["measures"]),
-        "axes": tuple(Axis(**{**_known(Axis, row), "values": tuple(row["values"])}) for row in data["axes"]),
-        "cells": tuple(Cell(**_known(Cell, row)) for row in data["cells"]),
-        "scenarios": tuple(_scenario(row) for row in data["scenarios"]),
-        "rows": tuple(_row(row, data) for row in data["rows"]),
+        "measures": _list(data, "measures", MeasureSpec.from_json),
+        "axes": _list(data, "axes", lambda row: Axis(**{**_known(Axis, row), "values": tuple(row["values"])})),
+        "cells": _list(data, "cells", lambda row: Cell(**_known(Cell, row))),
+        "scenarios": _list(data, "scenarios", _scenario),
+        "rows": _list(data, "rows", lambda row: _row(row, data)),
         "plans": tuple(data.get("plans", ())),
         "order": tuple(data.get("order", ())),
         "tags": tuple(str(tag) for tag in data.get("tags", ())),

@@ -180,7 +180,7 @@ class Bundle:
         try:
             manifest = Manifest.from_json(self._json(MANIFEST))
         except (JournalError, AttributeError) as error:
-            raise BundleError(f"{self._name}: the manifest cannot be read: {error}") from error
+            raise BundleError(f"{self._name}: {error}") from error
         if manifest.run != self.run:
             raise BundleError(f"{self._name}: the manifest is of run {manifest.run[:40]!r}, not of {self.run[:40]!r}.")
         return manifest

@@ -43,6 +43,22 @@ def test_a_planned_trial_of_what_is_not_listed_is_refused(manifest: Manifest, ro
 
 
 @pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("cells", "x", "its 'cells' are no list"),
+        ("measures", [{}], r"measures\[0\] is not written as it should be"),
+        ("scenarios", [5], r"scenarios\[0\] is not written as it should be"),
+        ("run", None, "it has no 'run'"),
+    ],
+)
+def test_a_part_of_another_shape_is_named(manifest: Manifest, part: str, value: Any, said: str) -> None:
+    data: dict[str, Any] = json.loads(json.dumps(manifest.to_json())) | {part: value}
+    given = {key: one for key, one in data.items() if one is not None or key != part}
+    with pytest.raises(JournalError, match=f"cannot be read: {said}"):
+        Manifest.from_json(given)
+
+
+@pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"format": "other/1"}', "\udcff", "{" * 5, '{"format": "benchsite/run/1"}']
 )
 def test_what_is_no_manifest_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
