@@ -82,7 +82,7 @@ def end(process: subprocess.Popen[bytes], patience: float = 10) -> None:
     """A server ends by itself once its socket is closed; one that does not is killed."""
     limit = time.monotonic() + patience
     while process.poll() is None and time.monotonic() < limit:
-        time.sleep(0.01)
+        time.sleep(0.001)
     if process.poll() is None:
         process.kill()
     process.wait()

@@ -36,6 +36,9 @@ from .rehearsing import rehearse, rounds_for
 from .server import run_pytest
 from .warm import Warm
 
+LULL = 5
+"""Milliseconds without a wish after which the server has time: the other workers' first trials have begun by then."""
+
 
 def serve(run_dir: Path, descriptor: int) -> int:
     become_subreaper()
@@ -102,7 +105,7 @@ class Server:
         self.poll.register(self.wake, select.POLLIN)
         self.socket.send(READY)
         while True:
-            if self.rounds and self.children:
+            if self.rounds and self.children and not self.poll.poll(LULL):
                 self._rehearse()
             for descriptor, _ in self.poll.poll():
                 if descriptor == self.wake:
