@@ -7,6 +7,7 @@ Axes: `model` as PROVIDER/MODEL, or the model's name alone at an endpoint of the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from runner.definition import AgentSpec
 from runner.replay import Usage
 from runner.transcript import Step
 
-from .base import Ask, Ended, Invocation, Probe, Reading
+from .base import Ask, Ended, Invocation, Probe, Reading, tail
 from .clis import cli, cli_pin, events, nested, number, plus, v1_url
 from .programs import ask_version, find_program
 from .telling import MODEL_KEYS, Heard, keyed, mapping, moment, reading, stamp
@@ -23,10 +24,17 @@ from .telling import MODEL_KEYS, Heard, keyed, mapping, moment, reading, stamp
 KIND = "opencode"
 INSTALL = "npm install -g opencode-ai"
 KEYS = MODEL_KEYS
+LOG_READ = 64 << 10
 PROVIDER = "benchsite"
 FIXED = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_FAKE_VCS": "git"}
 ALONE = {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1"}
 """At an endpoint of the bench's own nothing else on the network is asked for."""
+ALLOWED = dict.fromkeys(("edit", "bash", "webfetch", "external_directory", "doom_loop"), "allow")
+"""There is nobody to be asked: what it would ask for it rejects by itself, and ends."""
+_REFUSED = re.compile(
+    r'^timestamp=(\S+) .*message="stream error" .*small=false .*error\.error="([^"\n]*)', re.MULTILINE
+)
+"""A request to the model that failed, as its log tells it; only there, since it waits and tries again without end."""
 
 
 def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
@@ -38,7 +46,7 @@ def invoke(ask: Ask) -> Invocation:
     model = f"{PROVIDER}/{ask.model}" if ask.model and cli(ask.spec).base_url else ask.model
     argv = [
         *find_program("opencode", INSTALL).argv,
-        *("run", "--format", "json"),
+        *("run", "--format", "json", "--print-logs", "--log-level", "ERROR"),
         *(("-m", model) if model else ()),
         *cli(ask.spec).options,
         *(("--session", ask.session) if ask.session else ()),
@@ -52,7 +60,7 @@ def invoke(ask: Ask) -> Invocation:
 
 def _config(ask: Ask) -> dict[str, Any]:
     """The key stands in the environment alone: a config file in a kept home must not hold it."""
-    config: dict[str, Any] = {"autoupdate": False, "share": "disabled"}
+    config: dict[str, Any] = {"autoupdate": False, "share": "disabled", "permission": ALLOWED}
     if cli(ask.spec).base_url:
         config["provider"] = {
             PROVIDER: {
@@ -72,7 +80,13 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
 
 
 def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
-    return reading(ask, ("opencode", "opencode"), told(events(stdout)), done, (stdout, stderr))
+    heard = told(events(stdout))
+    if not heard.error and done.timed_out and (failed := _REFUSED.findall(tail(stderr, LOG_READ))):
+        at, message = failed[-1]
+        if at > max((step.at or "" for step in heard.steps), default=""):  # nothing came after it
+            heard.any, heard.error = True, message
+            heard.steps.append(Step("system", "message", message, at=at))
+    return reading(ask, ("opencode", "opencode"), heard, done, (stdout, stderr))
 
 
 def told(lines: Iterable[dict[str, Any]]) -> Heard:

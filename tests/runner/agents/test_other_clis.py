@@ -163,6 +163,30 @@ def test_what_the_provider_refuses_is_a_fault_however_the_program_ended(
         assert fault[0] == code
 
 
+@pytest.mark.parametrize(
+    ("said", "at", "fault"),
+    [
+        ("Rate limit reached; please slow down", "2026-11-30T08:09:59.222Z", "provider"),
+        ("Cannot connect to API: The socket connection was closed", "2026-11-30T08:09:59.222Z", "provider"),
+        ("Rate limit reached; please slow down", "2026-11-30T08:00:01.000Z", None),
+    ],
+)
+def test_what_opencode_waits_for_stands_in_its_log_alone(desk: Make, said: str, at: str, fault: str | None) -> None:
+    """It tries again without end; an answer that came after the last failure is an answer."""
+    log = (
+        f'timestamp={at} level=ERROR run=41 message="stream error" providerID=benchsite modelID=rate session.id=s '
+        f'small=false agent=build mode=primary error.error="AI_APICallError: {said}"\n'
+    )
+    one = desk(Cli("opencode", base_url=URL))
+    text = {"type": "text", "timestamp": 1796025602000, "sessionID": "ses_1", "part": {"text": "Looking."}}
+    (one.out / "said").write_text(json.dumps(text) + "\n")
+    (one.out / "log").write_text(log)
+    reading = one.read(one.out / "said", Done(None, timed_out=True), one.out / "log")
+    assert (reading.fault or (None,))[0] == fault
+    if fault:
+        assert reading.fault == (fault, f"opencode reported: AI_APICallError: {said}")
+
+
 @pytest.mark.parametrize("name", ["opencode", "gemini-cli", "qwen-code", "goose", "aider"])
 def test_a_context_that_is_full_is_the_subjects_own(desk: Make, name: str) -> None:
     reading = _read(desk, name, "context")

@@ -22,7 +22,7 @@ FIX = {
     "replies": [
         {"say": "Looking.", "run": "sed -i s/a-b/a+b/ calc.py", "usage": {"input": 900, "output": 40, "cached": 800}},
         {"say": "Fixed.", "usage": {"input": 1000, "output": 10}},
-        {"run": "echo seen; exit 3", "usage": {"input": 1100, "output": 20}},
+        {"run": "cat /etc/hostname > /dev/null; echo seen; exit 3", "usage": {"input": 1100, "output": 20}},
         {"say": "Noted.", "usage": {"input": 1200, "output": 5}},
     ]
 }  # fmt: skip
