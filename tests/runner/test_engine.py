@@ -65,7 +65,7 @@ def test_the_wall_limit_ends_a_trial(tmp_path: Path, monkeypatch: pytest.MonkeyP
     folder = write_bench(
         tmp_path / "bench",
         {"one": scenario},
-        declare='matrix={"where": ["agent", "scenario"]}, timeouts=Timeouts(trial=1)',
+        declare='matrix={"where": ["agent", "scenario"]}, timeouts=Timeouts(trial=5)',
         agents='{"looper": Scripted([write("done.txt", "x"), loop()])}',
     )
     ended = by_cell(run(folder, workers=2), "where")
@@ -179,7 +179,7 @@ def test_cancelling_kills_what_runs_and_journals_all(
 
     def cancel_soon() -> None:
         """Once the agent's daemon runs, which is after its trial was started."""
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + 120
         while time.monotonic() < limit and not list(worlds_root().glob(f"{names[0]}/*/world/daemon.pid")):
             time.sleep(0.02)
         pids.extend(int(p.read_text() or 0) for p in worlds_root().glob(f"{names[0]}/*/world/daemon.pid"))

@@ -31,7 +31,7 @@ def _post(url: str, body: dict[str, Any] | bytes, **headers: str) -> tuple[int, 
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json", **headers})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
@@ -203,7 +203,7 @@ def test_models_have_scripts_of_their_own_and_others_do_not_exist() -> None:
             name: _post(f"{model.url}/v1/messages", {"model": name, "messages": [_user("hi")]})
             for name in ("a", "b", "c")
         }
-        with urllib.request.urlopen(f"{model.url}/v1/models", timeout=20) as answer:
+        with urllib.request.urlopen(f"{model.url}/v1/models", timeout=60) as answer:
             listed = [row["id"] for row in json.load(answer)["data"]]
     assert listed == ["a", "b"]
     assert b"I am a." in said["a"][1]
@@ -256,7 +256,7 @@ def test_a_key_is_asked_for_where_the_script_has_one_and_never_kept() -> None:
 def test_the_doors_clients_knock_at_first_are_open() -> None:
     with MockModel(TWO) as model:
         head = urllib.request.Request(model.url, method="HEAD")
-        with urllib.request.urlopen(head, timeout=20) as answer:
+        with urllib.request.urlopen(head, timeout=60) as answer:
             assert answer.status == 200
         counted = _ask(f"{model.url}/v1/messages/count_tokens", {"model": "m", "messages": [_user("hi")]})
         assert counted["input_tokens"] > 0
@@ -292,7 +292,7 @@ def test_the_command_serves_a_file_until_it_is_stopped(tmp_path: Path, number: i
         answer = _ask(f"{url}/v1/messages", {"model": "m", "messages": [_user("hi")]})
         server.send_signal(number)
         try:
-            assert server.wait(20) == 0
+            assert server.wait(60) == 0
         finally:
             server.kill()
     assert answer["content"][-1]["text"] == "Looking."

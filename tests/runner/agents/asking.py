@@ -76,7 +76,7 @@ class Desk:
             budget=self.budget,
         )
 
-    def request(self, prompt: str = "Fix it.", timeout: float = 60) -> tuple[Reading, Done]:
+    def request(self, prompt: str = "Fix it.", timeout: float = 240) -> tuple[Reading, Done]:
         self.number += 1
         ask = self.ask(prompt)
         stdout, stderr = self.out / f"{self.number}.stdout", self.out / f"{self.number}.stderr"

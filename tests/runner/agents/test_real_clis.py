@@ -81,7 +81,7 @@ def test_a_command_that_fails_is_told_with_its_exit_code(desk: Make, name: str) 
 )
 def test_each_refusal_of_the_provider_has_its_own_fault(desk: Make, name: str, fault: int | str, code: str) -> None:
     with MockModel({"replies": [{"fault": fault}]}) as model:
-        reading, done = _against(desk, name, model).request(timeout=50)
+        reading, done = _against(desk, name, model).request(timeout=240)
     assert not done.timed_out
     assert reading.fault is not None
     assert reading.fault[0] == code

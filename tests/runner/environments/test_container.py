@@ -102,12 +102,13 @@ def test_limits_and_a_network_of_none_hold_in_a_container(open_container: Opener
 
     def over(line: str) -> tuple[str, ...]:
         out = place.out / "o"
-        return session.exec(["bash", "-c", line], env={}, stdout=out, stderr=out, timeout=10).over
+        return session.exec(["bash", "-c", line], env={}, stdout=out, stderr=out, timeout=60).over
 
     assert over("head -c 200M /dev/zero | tail") == ("memory",)
-    assert over("b() { b | b & }; b; sleep 0.2") == ("processes",)
     assert "disk" in over("i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); sleep 0.01; done")
     assert said(session, "rm f*; echo there") == "there\n"
+    # last of all: what is left of a bomb may hold the room for any other process for a while
+    assert over("b() { b | b & }; b; sleep 0.2") == ("processes",)
 
 
 def test_a_limit_that_an_engine_leaves_out_without_failing_is_refused(
@@ -131,7 +132,7 @@ def test_a_container_dies_with_its_runner_and_one_left_behind_is_cleaned(
         container.ENVIRONMENT.open(place, Needs(image=NAME, network="none"))
         os._exit(0)  # without closing: as after a crash
     assert os.waitpid(pid, 0)[1] == 0
-    for _ in range(300):
+    for _ in range(1_200):
         if engines.ask("ps", "-a", "--format", "{{.Names}}")[1] == "":
             break
         time.sleep(0.05)

@@ -26,7 +26,7 @@ UNUSABLE = sandbox.unusable()
 SCENARIO = """
     {mark}
     def bench_one(workspace, agent):
-        agent.request("go", timeout=20)
+        agent.request("go", timeout=120)
         observe("resolved", workspace.tests.passed())
         bench.attach("found", workspace.read("found.json") if workspace.exists("found.json") else "null")
 """

@@ -59,7 +59,7 @@ def echo() -> Iterator[int]:
 def ask(place: Place) -> Ask:
     def run(session: KeptSession, host: str, port: int, times: int = 1) -> str:
         argv = [sys.executable, "-I", "-S", "-c", CODE, host, str(port), "ping", str(times)]
-        session.exec(argv, env={}, stdout=place.out / "o", stderr=place.out / "o", timeout=30)
+        session.exec(argv, env={}, stdout=place.out / "o", stderr=place.out / "o", timeout=120)
         return (place.out / "o").read_text().strip()
 
     return run

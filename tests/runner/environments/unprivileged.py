@@ -21,7 +21,7 @@ def told(needs: Needs, *lines: str) -> list[str]:
     try:
         for line in lines:
             out = PLACE.out / "said"
-            session.exec(["sh", "-c", line], env={}, stdout=out, stderr=out, timeout=20)
+            session.exec(["sh", "-c", line], env={}, stdout=out, stderr=out, timeout=120)
             said.append(out.read_text(errors="replace"))
         said.append((session.home / "said").read_text() if (session.home / "said").exists() else "")
     finally:
