@@ -31,10 +31,10 @@ from .body import go_through, setting_of
 from .live import Emit, LiveTrial
 from .warm import Subject, Warm
 
-ROUNDS = 2
-"""The first fills what is empty. Python adapts bytecode that ran eight times, but so many would cost what they save."""
-PAYS_FROM = 20
-"""Trials from which rehearsals cost less than they save."""
+PAYS_FROM = 40
+"""Trials for which one rehearsal costs less than it saves."""
+ROUNDS = 10
+"""The first fills what is empty; Python adapts bytecode once it has run it eight times."""
 FILES = {"one.py": "a = 1\n", "two/three.md": "It stays.\n"}
 NOBODY = 1 << 30
 """A number that no process can have."""
@@ -46,7 +46,7 @@ def rounds_for(warm: Warm) -> int:
     copied = manifest.host.get("world", COPY) == COPY
     slow = manifest.regraded or any(cell.pin.get("version") for cell in manifest.cells)
     quick = warm.environment.name == "local" and copied and not slow
-    return ROUNDS if quick and len(manifest.trials) >= PAYS_FROM else 0
+    return min(ROUNDS, len(manifest.trials) // PAYS_FROM) if quick else 0
 
 
 def rehearse(warm: Warm, rounds: Iterator[int], emit: Emit) -> None:

@@ -15,7 +15,7 @@ from runner import keeper
 from runner.prepare import prepare
 from runner.processes import lent
 from runner.running import begin, run
-from runner.scenario.rehearsing import PAYS_FROM, ROUNDS, rehearse, rounds_for
+from runner.scenario.rehearsing import PAYS_FROM, rehearse, rounds_for
 from runner.scenario.warm import Warm
 from runner.standby import SERVER_LOG
 from runner.worlds.places import worlds_root
@@ -65,7 +65,7 @@ def test_a_rehearsal_goes_a_trials_whole_way_and_leaves_nothing(warm: Warm) -> N
 def test_only_many_quick_trials_are_rehearsed_for(warm: Warm, monkeypatch: pytest.MonkeyPatch) -> None:
     assert rounds_for(warm) == 0
     monkeypatch.setattr("runner.scenario.rehearsing.PAYS_FROM", 1)
-    assert rounds_for(warm) == ROUNDS
+    assert rounds_for(warm) == 1
     monkeypatch.setitem(warm.manifest.cells[0].pin, "version", "1.0")
     assert rounds_for(warm) == 0
 
