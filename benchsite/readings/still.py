@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
 DROPPED_TAGS = frozenset({"script", "form", "button", "input", "select", "label", "link", "iframe", "object", "embed"})
-DROPPED_CLASSES = frozenset({"btn", "copy", "needs-js", "narrow-cells", "skip", "crumbs", "twins", "acts"})
+DROPPED_CLASSES = frozenset({"btn", "copy", "needs-js", "narrow-cells", "skip", "crumbs", "twins", "acts", "opener"})
 CHOICES = "segmented"
 """Of a group of choices only the chosen one stays."""
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
