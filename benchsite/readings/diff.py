@@ -209,7 +209,7 @@ def patch(user: Any, ulid: str, index: int, stage: str) -> Raw | None:
     except RunnerError:
         return None
     shelf.expect(found.digests())
-    data = git_patch(_readable(found, shelf), _ShelfStore(shelf))
+    data = git_patch(_readable(found, shelf), _ShelfStore(shelf), shelf.why)
     return Raw(BytesIO(data), len(data), f"{ulid}-trial-{index}-{stage}.patch")
 
 

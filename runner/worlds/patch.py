@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 from runner.blobs import BlobStore
@@ -13,12 +14,16 @@ from runner.blobs import BlobStore
 from .changes import Change, ChangeSet, Side
 from .lines import is_binary
 
+NOTHING: Mapping[str, str] = {}
 NULL_ID = "0" * 40
 _ESCAPES = {0x07: b"\\a", 0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0B: b"\\v", 0x0C: b"\\f", 0x0D: b"\\r"}
 
 
-def git_patch(changes: ChangeSet, blobs: BlobStore) -> bytes:
-    """Write the patch. What it cannot hold (bytes not kept, fifos and the like) is named in comments above it."""
+def git_patch(changes: ChangeSet, blobs: BlobStore, why: Mapping[str, str] = NOTHING) -> bytes:
+    """Write the patch. What it cannot hold (bytes not kept, fifos and the like) is named in comments above it.
+
+    `why` says by digest what else stands in the way of bytes.
+    """
     left_out, parts = [], []
     for change in changes.changes:
         for old, new in _steps(change):
@@ -27,7 +32,7 @@ def git_patch(changes: ChangeSet, blobs: BlobStore) -> bytes:
                 left_out.append(change)
                 break
             parts.append(_section(change.path, old, new, sides[0] or b"", sides[1] or b""))
-    return b"".join(_comment(change) for change in left_out) + b"".join(parts)
+    return b"".join(_comment(change, why) for change in left_out) + b"".join(parts)
 
 
 def text_patch(old: bytes, new: bytes) -> tuple[bytes, int, int]:
@@ -60,13 +65,13 @@ def _content(side: Side | None, blobs: BlobStore) -> bytes | None:
     return blobs.read(side.sha256)
 
 
-def _comment(change: Change) -> bytes:
+def _comment(change: Change, why: Mapping[str, str]) -> bytes:
     side = change.after or change.before
     size = f", {side.size} bytes" if side and side.size else ""
     kind = side.type if side else "file"
-    return (
-        b"# left out: " + quoted(b"", change.path) + f" ({change.kind} {kind}{size}): its bytes are not kept\n".encode()
-    )
+    told = [why[one.sha256] for one in (change.before, change.after) if one and one.sha256 and one.sha256 in why]
+    reason = told[0].rstrip(".") if told else "its bytes are not kept"
+    return b"# left out: " + quoted(b"", change.path) + f" ({change.kind} {kind}{size}): {reason}\n".encode()
 
 
 def _section(path: str, old: Side | None, new: Side | None, before: bytes, after: bytes) -> bytes:

@@ -251,6 +251,8 @@ def test_a_blob_that_may_not_be_shown_is_shown_nowhere(client, tmp_path, state):
     patch = b"".join(client.get(trial_url(run, "changes/patch/")).streaming_content)
     assert b"12345" not in patch
     assert b"left out: a.txt" in patch
+    told = {"held": b"is held back until a curator decides", "redacted": b"was redacted", "missing": b"was never sent"}
+    assert told[state] in patch
     raws = [file_url(run, "a.txt", raw="new"), trial_url(run, "artifacts/k/?raw=1"), f"/a/{sha256(secret)}/?raw=1"]
     raws.append(trial_url(run, f"workspace/file/?f={to_address('a.txt')}"))
     assert {client.get(page).status_code for page in raws} == {404}
