@@ -85,7 +85,8 @@ def test_the_command_writes_both_and_refuses_in_a_sentence(two: tuple[Run, Run],
 def test_a_still_page_keeps_what_is_read_and_drops_what_only_works_on_the_site() -> None:
     page = (
         '<p onclick="x()" style="a" hx-get="/b">a &lt; b&nbsp;<a href="/c?d=1&amp;e">c</a> <a href="#f">f</a></p>'
-        '<a class="opener" href="?open=s" aria-expanded="false">gone</a><form><input><b>gone</b></form><script>gone()</script><span class="segmented"><a href="/x">off</a>'
+        '<a class="opener" href="?open=s" aria-expanded="false">gone</a>'
+        '<form><input><b>gone</b></form><script>gone()</script><span class="segmented"><a href="/x">off</a>'
         '<a href="/y" aria-current="true">on</a></span><img src="/z"><a href="javascript:x()">j</a>'
         '<svg viewBox="0 0 1 1"><use href="#i"/></svg>'
     )
