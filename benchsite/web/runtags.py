@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 
 from benchsite.readings import words
 from benchsite.readings.distributions import Box, Categories, Panel
-from benchsite.readings.leaderboard import Board, Place
 from benchsite.readings.progress import CellProgress
 from benchsite.readings.shapes import Shape
 from benchsite.readings.subjects import CellFacts
@@ -30,11 +29,6 @@ def progress_bar(line: CellProgress) -> SafeString:
     ended = [("scored", counts.scored), ("excluded", counts.excluded), ("broken", counts.errors)]
     parts = [*ended, ("live", line.running)]
     return marks.bar(parts, counts.planned, f"{line.done:,} of {counts.planned:,} done")
-
-
-@register.simple_tag
-def other_figure(board: Board, place: Place) -> str:
-    return board.other(place)
 
 
 @register.simple_tag

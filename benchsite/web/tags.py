@@ -13,7 +13,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from benchsite.readings import words
-from benchsite.readings.leaderboard import Board, Place
 from benchsite.readings.question import Question
 from benchsite.readings.search import Hit
 from benchsite.readings.strips import Mark, Strip
@@ -103,24 +102,6 @@ def trials_url(ulid: str, **filters: Any) -> str:
 @register.simple_tag
 def run_url(ulid: str, **asked: Any) -> str:
     return links.run(ulid, **asked)
-
-
-@register.simple_tag
-def place_figure(board: Board, place: Place) -> str:
-    return board.figure(place)
-
-
-@register.simple_tag
-def place_bounds(board: Board, place: Place) -> str:
-    return board.bounds(place)
-
-
-@register.simple_tag
-def place_whisker(board: Board, place: Place) -> SafeString:
-    kind = board.measure.type
-    interval = words.bounds(place.lo, place.hi, rate=board.measure.rate)
-    name = f"{place.cell.title} {words.figure(place.macro, kind)} {interval}".strip()
-    return marks.whisker(place.macro, place.lo, place.hi, board.scale, hollow=place.n < 10, name=name)
 
 
 @register.simple_tag

@@ -77,7 +77,8 @@ class Read:
 
 def read(sides: Sequence[Side], asked: str) -> Read:
     """Read all sides at once; `asked` is a measure's key, else the baseline's headline is compared."""
-    measures = measures_of(list(Measure.objects.filter(version=sides[0].run.version_id)))
+    declared = list(Measure.objects.filter(version__in={run.version_id for side in sides for run in side.runs}))
+    measures = measures_of([row for row in declared if row.version_id == sides[0].run.version_id])
     pooled = [measure for measure in measures if measure.pooled]
     chosen = next((measure for measure in pooled if measure.key == asked), None) or headline_of(pooled)
     if chosen is None:
@@ -86,7 +87,8 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     runs = {run.pk for side in sides for run in side.runs}
     found = Slot.objects.filter(run__in=runs, cell__in={member.id for side in sides for member in side.members})
     slots, names = _slots(found), _Names(scenarios, _cases(scenarios), prints)
-    seen, blamed = _counted(sides, chosen), _blamed(found)
+    same = [row.pk for row in declared if (row.key, row.type) == (chosen.key, chosen.type)]
+    seen, blamed = _counted(sides, chosen, same), _blamed(found)
     made = [_pieces(side, slots, seen, blamed, names) for side in sides]
     if sides[0].of.kind == "subject":
         made = _merged(made)
@@ -123,11 +125,13 @@ def _cases(scenarios: Iterable[int]) -> dict[int, str]:
     return dict(Case.objects.filter(scenario__in=list(scenarios)).values_list("pk", "key"))
 
 
-def _counted(sides: Sequence[Side], measure: MeasureFacts) -> dict[tuple[int, int], tuple[Any, ...]]:
-    """By cell and case, what makes a `Counted` but for the trials that are blamed."""
+def _counted(
+    sides: Sequence[Side], measure: MeasureFacts, same: Sequence[int]
+) -> dict[tuple[int, int], tuple[Any, ...]]:
+    """By cell and case, what makes a `Counted` but for the trials that are blamed. `same`: the measure by version."""
     runs = {run.pk for side in sides for run in side.runs}
     cells = {member.id for side in sides for member in side.members}
-    rows = Tally.objects.filter(run__in=runs, cell__in=cells, measure__key=measure.key, measure__type=measure.type)
+    rows = Tally.objects.filter(run__in=runs, cell__in=cells, measure__in=same)
     values = _values(runs, cells, measure) if measure.reducer == "median" else {}
     return {
         (cell, case): (n, invalid + missing, total or 0.0, squares or 0.0, least, most, values.get((cell, case), ()))
@@ -170,9 +174,12 @@ def _pieces(
     blamed: Mapping[tuple[int, int], int],
     names: _Names,
 ) -> list[Piece]:
-    made = []
+    made, of_version = [], {}
+    for run in side.runs:
+        own = {scenario: names.prints.get((run.version_id, scenario), "") for scenario in names.scenarios}
+        of_version[run.version_id] = own
     for member in side.members:
-        prints = {scenario: names.prints.get((member.run.version_id, scenario), "") for scenario in names.scenarios}
+        prints = of_version[member.run.version_id]
         for scenario, case, *took in slots.get(member.id, ()):
             n, lapsed, total, squares, least, most, values = seen.get((member.id, case), NOTHING)
             counted = Counted(n, lapsed, blamed.get((member.id, case), 0), total, squares, least, most, values)
