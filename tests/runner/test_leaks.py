@@ -35,6 +35,13 @@ def test_each_shape_is_found_with_its_line_and_never_shown_whole(kind):
         assert TAIL[8:30] not in json.loads(struck)["text"]
 
 
+@pytest.mark.parametrize("kind", SHAPES)
+def test_each_shape_is_found_in_much_text_at_even_and_odd_places(kind):
+    for before in ("plain text\n" * 4_000, "plain text\n" * 4_000 + "x\n" * 2 + " "):
+        leaks = find_leaks([f"{before}{SHAPES[kind]}\n".encode()])
+        assert [leak.kind for leak in leaks] == [kind]
+
+
 def test_a_secret_over_the_border_of_two_chunks_is_found_once_at_its_line():
     data = b"x\n" * (OVERLAP + 100) + SHAPES["GitHub token"].encode() + b"\n" * (2 * OVERLAP)
     whole = find_leaks([data])
