@@ -20,7 +20,7 @@ from .worlds.places import Place, drop_place, worlds_root
 
 NAMELESS = 86400.0
 """Seconds after which a world is left behind that does not say whose it is."""
-_CONTAINER = re.compile(rf"{container.LABEL}-(\d+)-(\d+)-.*")
+_CONTAINER = re.compile(rf"{engines.LABEL}-(\d+)-(\d+)-.*")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _sandboxes(stale: list[Place]) -> Iterator[Left]:
 def _containers() -> Iterator[Left]:
     if container.unusable():
         return
-    works, said = engines.ask("ps", "--all", "--filter", f"label={container.LABEL}", "--format", "{{.Names}}")
+    works, said = engines.ask("ps", "--all", "--filter", f"label={engines.LABEL}", "--format", "{{.Names}}")
     for name in said.splitlines() if works else ():
         named = _CONTAINER.fullmatch(name.strip())
         if named and keeper.process_of(int(named[1])) != (int(named[1]), int(named[2])):

@@ -36,7 +36,6 @@ BOOT = (
     "for p in files: exec(compile(open(p, 'rb').read(), p, 'exec'), {'__name__': '__main__'})"
 )
 STARTING = 120
-LABEL = "benchsite"
 OWN = 1
 """The process that a container needs for itself."""
 CGROUP, DISK = "the container's cgroup", "a read-only image, a watch on the trial's folders"
@@ -73,7 +72,7 @@ class Container:
         """Start the container; everything in it ends with the session, or with this process."""
         image = engines.image(needs.image)
         found = _ways(needs)
-        name = f"{LABEL}-{_owner()}-{place.root.parent.name}-{place.root.name}".lower()
+        name = engines.name_for(f"{place.root.parent.name}-{place.root.name}")
         with contextlib.ExitStack() as undo:
             undo.callback(remove, name)
             kept, client, inner = _started(name, image, place, needs, found)
@@ -160,8 +159,8 @@ def _peer(connection: socket.socket) -> int:
 def _command(name: str, image: Image, place: Place, needs: Needs, found: Sequence[Way]) -> list[str]:
     scripts = [keeper.__file__] if needs.limits.disk is None else [reserving.__file__, keeper.__file__]
     argv = [
-        engines.engine(), "run", "--rm", "--name", name, "--label", f"{LABEL}={_owner()}",
-        "--label", f"{LABEL}.place={place.root}", *image.options, "--hostname", "container", "--workdir", WORLD,
+        engines.engine(), "run", "--rm", *engines.named(name), "--label", f"{engines.LABEL}.place={place.root}",
+        *image.options, "--hostname", "container", "--workdir", WORLD,
         "--security-opt", "no-new-privileges", "--cap-drop", "all", "--pull", "never", *_user(),
         *_network(needs, found), *_limits(needs),
     ]  # fmt: skip
@@ -173,11 +172,6 @@ def _command(name: str, image: Image, place: Place, needs: Needs, found: Sequenc
     for path in _shown(needs):
         argv += _mount(path, str(path), read_only=True)
     return [*argv, "--entrypoint", image.python, image.id, "-I", "-S", "-c", BOOT, f"{DOOR}/socket", *scripts]
-
-
-def _owner() -> str:
-    """This process, so that a container whose owner is gone is known as left behind."""
-    return "{}-{}".format(*keeper.process_of(os.getpid()))
 
 
 def _user() -> list[str]:

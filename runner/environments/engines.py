@@ -7,10 +7,12 @@ import json
 import os
 import re
 import resource
+import secrets
 import shutil
 from dataclasses import dataclass
 from typing import Any
 
+from runner import keeper
 from runner.errors import EnvironmentRefused
 from runner.processes import output_of
 
@@ -37,6 +39,7 @@ print()
 print(limit("memory.max", "memory/memory.limit_in_bytes"), limit("pids.max", "pids/pids.max"))
 """
 _NOT_THERE = "its control group has no such limit"
+LABEL = "benchsite"
 OLDEST = [3, 9]
 MOST = 1 << 14
 DIGEST = "sha256:"
@@ -125,6 +128,20 @@ def _looked_up(name: str) -> Image:
     return _tried(name, identity.removeprefix(DIGEST), env)
 
 
+def name_for(what: str) -> str:
+    """Name a container by this process, so that one whose owner is gone is known as left behind."""
+    return "{}-{}-{}-{}".format(LABEL, *keeper.process_of(os.getpid()), what).lower()
+
+
+def named(name: str) -> tuple[str, ...]:
+    return "--name", name, "--label", f"{LABEL}=1"
+
+
+def _probe() -> tuple[str, ...]:
+    """How a container is started that only tells something: whoever is killed meanwhile leaves it behind by name."""
+    return "run", "--rm", *named(name_for(f"probe-{secrets.token_hex(4)}"))
+
+
 def last_said(said: str) -> str:
     return said.splitlines()[-1] if said else ""
 
@@ -135,7 +152,7 @@ def _tried(name: str, identity: str, env: str) -> Image:
     for runtime in RUNTIMES if is_podman() else RUNTIMES[:1]:
         options = (*runtime, *own_limits())
         alone = ("--network", "none", "--entrypoint", "python3")
-        works, said = ask("run", "--rm", *options, *alone, identity, "-c", _ASKED)
+        works, said = ask(*_probe(), *options, *alone, identity, "-c", _ASKED)
         if works:
             python, found = json.loads(last_said(said))
             if found < OLDEST:
@@ -160,7 +177,7 @@ def has_slirp() -> bool:
 def limits_hold(found: Image, limits: tuple[str, ...], memory: int | None, processes: int | None) -> str:
     """Run one with these limits and read what its group says, since engines start without them too; "" where they
     hold."""
-    words = ("run", "--rm", *found.options, *limits, "--network", "none", "--entrypoint", found.python, found.id, "-c")
+    words = (*_probe(), *found.options, *limits, "--network", "none", "--entrypoint", found.python, found.id, "-c")
     works, said = ask(*words, _GROUP)
     *told, numbers = said.splitlines() or [""]
     if works:

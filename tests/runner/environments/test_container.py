@@ -30,6 +30,7 @@ words=()
 while [ $# -gt 0 ]; do
   case $1 in
     --memory | --memory-swap | --pids-limit) echo limits are ignored >&2; shift ;;
+    --name) echo "$2" >> "$0.names"; words+=("$1") ;;
     *) words+=("$1") ;;
   esac
   shift
@@ -122,6 +123,8 @@ def test_a_limit_that_an_engine_leaves_out_without_failing_is_refused(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     refusal = container.ENVIRONMENT.refusal(Needs(image=NAME, limits=Resources(memory=77 * MB, processes=33)))
     assert refusal == "The container cannot limit memory and processes here: limits are ignored."
+    (name,) = set(Path(f"{forgetful}.names").read_text().split())
+    assert name.startswith(f"benchsite-{os.getpid()}-"), "what only asks is cleaned too, should its runner be killed"
 
 
 def test_a_container_dies_with_its_runner_and_one_left_behind_is_cleaned(
@@ -139,7 +142,7 @@ def test_a_container_dies_with_its_runner_and_one_left_behind_is_cleaned(
     else:
         pytest.fail("the container outlived its runner")
     image = engines.image(NAME)
-    labels = ("--label", f"{container.LABEL}=1-1")
+    labels = ("--label", f"{engines.LABEL}=1-1")
     alone = ("--network", "none", "--entrypoint", "sleep")
     assert engines.ask("create", "--name", "benchsite-4194304-1-left", *labels, *image.options, *alone, NAME, "1000")[0]
     left = Left("container", "benchsite-4194304-1-left")
