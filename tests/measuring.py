@@ -31,7 +31,7 @@ WALKS = (
 )
 OF_PROCESSES = (
     "tests/runner/agents/test_command.py",
-    "tests/runner/cli/test_commands.py",
+    "tests/runner/cli/",
     "tests/runner/environments/test_sessions.py",
     "tests/runner/scenario/",
     "tests/runner/test_cleaning.py",
