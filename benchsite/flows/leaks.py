@@ -46,9 +46,15 @@ def hold(found: Scan) -> None:
         _hold(Blob.objects.select_for_update().get(digest=digest), found[digest])
 
 
+def held_in(run: Run) -> Any:
+    """Find the uses of blobs that wait for a curator, asked so that indexes have the few among a large run's many."""
+    held = Blob.objects.exclude(state=Blob.State.PRESENT).filter(state=Blob.State.HELD)
+    return BlobUse.objects.filter(run=run, bench=run.bench_id, blob__in=held)
+
+
 def held_of(run: Run) -> int:
     """Count the blobs of a run that wait for a curator."""
-    return BlobUse.objects.filter(run=run, blob__state=Blob.State.HELD).count()
+    return int(held_in(run).count())
 
 
 def release(blob: Blob, *, by: Any, reason: str) -> None:

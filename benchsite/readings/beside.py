@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from django.db.models import Case, Count, F, IntegerField, Max, Q, Sum, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce
 
-from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.curation.models import Decision, Note, Tag
 from benchsite.flows import clean
+from benchsite.flows.leaks import held_in
 from benchsite.runs.models import Run, Tally, Trial
 from runner.faults import FLAGS, STATES
 
@@ -87,9 +87,8 @@ def _parts(run: Run) -> Iterator[Any]:
     yield _part(trials.filter(state__in=TOLD), "reason", F("state"), F("fault"), HEAD, x=Count("pk"))
     yield _part(Decision.objects.filter(run=run.ulid, trial=None), "decision", F("reason"), x=Max("pk"))
     yield _part(Tag.objects.filter(run=run.ulid, trial=None), "tag", F("name"), x=Max("pk"))
-    held = Blob.objects.exclude(state=Blob.State.PRESENT).filter(state=Blob.State.HELD)  # named so, an index has them
     own = Case(When(blob__digest__in=(run.manifest, run.events), then=Value("journal")), default=Value(""))
-    yield _part(BlobUse.objects.filter(run=run, blob__in=held), "held", own, x=Count("pk"))
+    yield _part(held_in(run), "held", own, x=Count("pk"))
     notes, by = Note.objects.filter(run=run.ulid, trial=None), Coalesce(F("by__username"), Value(""))
     yield _part(notes, "note", F("text"), by, F("at"), x=Max("pk"), y=Coalesce(Max("by_id"), Value(0)))
 
