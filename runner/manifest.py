@@ -223,7 +223,7 @@ def _demanded(one: Field[Any]) -> bool:
 def _list(data: dict[str, Any], name: str, read: Callable[[Any], T]) -> tuple[T, ...]:
     """Read a list's rows; says which of them is not written as one should be."""
     rows = data.get(name)
-    if not isinstance(rows, list):
+    if not isinstance(rows, list | tuple):
         raise ValueError(f"its {name!r} are no list")
     made: list[T] = []
     try:
