@@ -7,7 +7,6 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,21 +55,14 @@ def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     streams = _redirect(place)
     _reseed(job.seed)
     redactor = warm.redactor(warm.manifest.trials[job.index].cell)
-    trial = LiveTrial(setting_of(warm, job, place, began), emit, redactor)
+    trial = LiveTrial(_setting(warm, job, place, began), emit, redactor)
     current.enter(trial)
-    go_through(warm, trial, place, job, partial(_play, warm, items, trial), streams)
-
-
-def go_through(
-    warm: Warm, trial: LiveTrial, place: Place, job: TrialJob, play_it: Callable[[], None], streams: tuple[Path, Path]
-) -> None:
-    """From making the world to the last event; `play_it` is the scenario."""
     stage: Stage | None = None
     try:
         trial.checkpoint = taken_up(warm, trial, job)
         stage = _prepared(warm, trial, place, job)
         trial.enter("execution")
-        play_it()
+        _play(warm, items, trial)
     except TrialFault:
         pass  # journalled when it was raised
     except BaseException as error:
@@ -102,7 +94,7 @@ def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path]) -
     )  # fmt: skip
 
 
-def setting_of(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
+def _setting(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
     return Setting(
         manifest=warm.manifest,
         planned=warm.manifest.trials[job.index],

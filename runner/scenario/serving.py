@@ -13,7 +13,6 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -32,12 +31,8 @@ from .collecting import scenario_files
 from .pipe import EventPipe
 from .playing import steps
 from .plugin import Gathered, Items
-from .rehearsing import rehearse, rounds_for
 from .server import run_pytest
 from .warm import Warm
-
-LULL = 5
-"""Milliseconds without a wish after which the server has time: the other workers' first trials have begun by then."""
 
 
 def serve(run_dir: Path, descriptor: int) -> int:
@@ -89,7 +84,6 @@ class Server:
         self.warm, self.items = warm, items
         self.children: dict[int, Child] = {}
         self.keepers = Pool()
-        self.poll, self.rounds = select.poll(), rounds_for(warm)
         self.wake, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._wakes = (self.wake, wake_write)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -101,32 +95,18 @@ class Server:
             steps(item)  # worked out once, and not by every trial
         gc.collect(0)  # all the rest was looked at when this process was made ready
         gc.freeze()  # what is warm is never freed, so a child's collector need not touch (and copy) its pages
-        self.poll.register(self.socket.fileno(), select.POLLIN)
-        self.poll.register(self.wake, select.POLLIN)
+        poll = select.poll()
+        poll.register(self.socket.fileno(), select.POLLIN)
+        poll.register(self.wake, select.POLLIN)
         self.socket.send(READY)
         while True:
-            if self.rounds and self.children and not self.poll.poll(LULL):
-                self._rehearse()
-            for descriptor, _ in self.poll.poll():
+            for descriptor, _ in poll.poll():
                 if descriptor == self.wake:
                     os.read(self.wake, 4096)
                 elif not self._obey():
                     keeper.end_all(os.getpid())
                     return
             self._reap()
-
-    def _rehearse(self) -> None:
-        try:
-            with Path(os.devnull).open("wb") as null:
-                rehearse(self.warm, self._rounds(), EventPipe(null.fileno()).emit)
-        except Exception:
-            self.rounds = 0  # trials start a little colder, and tell what is wrong themselves
-
-    def _rounds(self) -> Iterator[int]:
-        """The first trials are under way: as long as nobody wants anything, there is time."""
-        while self.rounds and not self.poll.poll(0):
-            yield self.rounds
-            self.rounds -= 1
 
     def _obey(self) -> bool:
         try:
