@@ -52,8 +52,9 @@ def _execute(module: ModuleType, file: Path) -> None:
         code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
         exec(code, vars(module))
     except SyntaxError as error:
+        end = "" if error.msg.endswith("?") else "."  # it may ask whether a comma was forgotten
         raise BenchError(
-            f"It is not valid Python: {error.msg}.", file=error.filename or file, line=error.lineno
+            f"It is not valid Python: {error.msg}{end}", file=error.filename or file, line=error.lineno
         ) from error
     except RunnerError:
         raise

@@ -91,6 +91,8 @@ def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
     write_files(tmp_path, {"bench.py": "import runner\nbench = define_bench(\n"})
     message = refused(tmp_path)
     assert message.startswith(f"{tmp_path / 'bench.py'}:2: It is not valid Python: ")
+    write_files(tmp_path, {"bench.py": "import runner\nbench = [1 2]\n"})
+    assert refused(tmp_path).endswith("Perhaps you forgot a comma?")
 
 
 def test_an_exception_is_told_where_the_bench_raised_it(tmp_path: Path) -> None:
