@@ -11,7 +11,7 @@ from benchsite.runs.models import Run
 
 @dataclass(frozen=True)
 class Fact:
-    """`kind` tells the page how to show `value`: text, digest (short, copied whole), copy, or run (a link to it)."""
+    """`kind` tells the page how to show `value`: text, digest (short, copied whole), copy; run and definition link."""
 
     name: str
     value: str
@@ -38,7 +38,7 @@ def provenance(run: Run, manifest: Mapping[str, Any]) -> tuple[tuple[Fact, ...],
 
 def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Run", run.ulid, "copy")
-    yield Fact("Bench version", run.version.number)
+    yield Fact("Bench version", run.version.number, "definition")
     yield Fact("Made by", _words(manifest.get("harness")) if run.origin == "runner" else f"imported: {run.origin}")
     yield Fact("Host", _host(manifest.get("host")))
     yield Fact("Environment", str(manifest.get("environment", "")))
@@ -59,14 +59,18 @@ def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
 
 def _hashes(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("cohort", run.cohort, "digest", "runs with an equal cohort may be pooled")
-    hashes = manifest.get("hashes", {})
+    yield from hashes_of(manifest.get("hashes", {}))
+    yield Fact("manifest", run.manifest, "digest", "manifest.json as uploaded")
+    if run.events:
+        yield Fact("journal", run.events, "digest", "events.jsonl as last read")
+
+
+def hashes_of(hashes: Mapping[str, Any]) -> Iterator[Fact]:
+    """Give the parts of a definition, those with a word first."""
     for name in sorted(
         hashes, key=lambda part: (part not in PARTS, list(PARTS).index(part) if part in PARTS else 0, part)
     ):
         yield Fact(name, str(hashes[name]), "digest", PARTS.get(name, ""))
-    yield Fact("manifest", run.manifest, "digest", "manifest.json as uploaded")
-    if run.events:
-        yield Fact("journal", run.events, "digest", "events.jsonl as last read")
 
 
 def _words(value: Any) -> str:

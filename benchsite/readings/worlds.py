@@ -73,7 +73,7 @@ def world_of(seen: Seen, shelf: Shelf, at: At = "end") -> World:
     if at == "start":
         return _start(seen, shelf)
     if seen.trial.kept:
-        tree, refused = _tree(shelf, seen.trial.kept)
+        tree, refused = record_of_world(shelf, seen.trial.kept)
         return World(whole(tree.entries) if tree else {}, "kept", refused=refused)
     return _rebuilt(seen, shelf)
 
@@ -103,7 +103,7 @@ def whole(entries: Iterable[Entry]) -> dict[str, Entry]:
 
 def _start(seen: Seen, shelf: Shelf) -> World:
     """The template, and over it what setup had made of the files that the agent changed later."""
-    template, refused = _tree(shelf, seen.run.version.template)
+    template, refused = record_of_world(shelf, seen.run.version.template)
     if template is None:
         return World({}, "start", refused=f"The start world cannot be shown. {refused}")
     record, why = _record(seen, shelf)
@@ -117,7 +117,7 @@ def _start(seen: Seen, shelf: Shelf) -> World:
 
 def _rebuilt(seen: Seen, shelf: Shelf) -> World:
     """Lay the agent's changes over the start world. What the record holds no bytes of is named, never guessed."""
-    template, refused = _tree(shelf, seen.run.version.template)
+    template, refused = record_of_world(shelf, seen.run.version.template)
     record, why = _record(seen, shelf)
     if template is None or record is None:
         return World({}, "rebuilt", refused=f"The workspace was not kept and cannot be rebuilt. {refused or why}")
@@ -166,7 +166,8 @@ def _record(seen: Seen, shelf: Shelf) -> tuple[ChangeSet | None, str]:
         return None, str(error)
 
 
-def _tree(shelf: Shelf, digest: str) -> tuple[Tree | None, str]:
+def record_of_world(shelf: Shelf, digest: str) -> tuple[Tree | None, str]:
+    """Read the record of a world; without it, say why it is not here."""
     if not digest:
         return None, "The run carries no record of the start world."
     try:

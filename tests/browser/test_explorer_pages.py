@@ -40,7 +40,8 @@ def pages(run: Run) -> list[str]:
     subjects = [one.subject.hash[:10] for one in run.cells.select_related("subject")]
     compared = "&".join(f"of=subject:{run.bench}/{hash}" for hash in subjects)
     told = [f"/compare/?{compared}&show=all", f"/compare/trials?{compared}&side=2", "/runs/?tag=none"]
-    return [*states, f"{here}c/{cell}/", f"{here}s/fix_bug/", bench, f"{bench}s/fix_bug/", *told]
+    version = f"{bench}v/{run.version.definition}/"
+    return [*states, f"{here}c/{cell}/", f"{here}s/fix_bug/", bench, version, f"{bench}s/fix_bug/", *told]
 
 
 @pytest.mark.one_database

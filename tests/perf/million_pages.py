@@ -64,6 +64,7 @@ def _benches(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     large, cases = found["large"], found["cases"]
     bench = f"/b/{found['small'].bench}/"
     yield "bench of 500 runs", bench
+    yield "a version of it", f"{bench}v/{found['small'].version.definition}/"
     yield "bench, errors fail", f"{bench}?policy=errors-fail/1"
     yield "bench, by version", f"{bench}?split=version"
     yield "bench, all panels", f"{bench}?panels=all"

@@ -42,7 +42,8 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
         ),
         OPEN,
     ),
-    **dict.fromkeys(("bench", "bench_scenario", "run", "run_trials", "run_scenario", "run_cell"), PRIVATE),
+    **dict.fromkeys(("bench", "bench_version", "bench_scenario"), PRIVATE),
+    **dict.fromkeys(("run", "run_trials", "run_scenario", "run_cell"), PRIVATE),
     **dict.fromkeys(
         (
             "run_table",
@@ -85,6 +86,7 @@ def address(name: str, run: Run) -> str:
     bench, of_run, of_trial = [run.bench.owner, run.bench.name], [run.ulid], [run.ulid, trial.index]
     args: dict[str, list[Any]] = {
         "bench": bench,
+        "bench_version": [*bench, run.version.definition],
         "bench_scenario": [*bench, "fix_bug"],
         "run_scenario": [*of_run, "fix_bug"],
         "run_cell": [*of_run, trial.cell.key10],
@@ -153,6 +155,7 @@ ABSENT = {
     "run_cell": ["01KE6SJT80MDVJ7W9JR3Y3JWD9", "0123456789"],
     "trial": ["01KE6SJT80MDVJ7W9JR3Y3JWD9", 1],
     "bench": ["acme", "nothing"],
+    "bench_version": ["acme", "nothing", "0" * 64],
     "bench_scenario": ["acme", "nothing", "fix_bug"],
     "artifact": ["0" * 64],
 }

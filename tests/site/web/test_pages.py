@@ -28,6 +28,7 @@ def addresses(run: Run) -> dict[str, str]:
         "home": reverse("home"),
         "benches": reverse("benches"),
         "bench": reverse("bench", args=bench),
+        "bench_version": reverse("bench_version", args=[*bench, run.version.definition]),
         "bench_scenario": reverse("bench_scenario", args=[*bench, "fix_bug"]),
         "runs": reverse("runs"),
         "run": reverse("run", args=[run.ulid]),
@@ -243,3 +244,35 @@ def test_every_run_of_a_bench_can_be_reached_from_it_and_from_its_scenarios(
     assert everything
     assert runs_in(str(everything["href"])) == [str(second.label), str(first.label)]
     assert "the bench “acme/none”" in page(reverse("runs"), bench="acme/none").text
+
+
+def test_a_version_shows_what_it_measures_its_scenarios_and_the_start_world(
+    run: Run, page: Callable[..., BeautifulSoup], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchsite.readings.definition.ROWS", 2)
+    link = page(reverse("bench", args=["acme", "demo"])).select_one("a[href*='/v/']")
+    assert link
+    assert page(reverse("run", args=[run.ulid])).select_one(f"a[href='{link['href']}']"), "the run leads to it too"
+    made = page(str(link["href"]))
+    named = {measure.label or measure.key.replace("_", " ") for measure in run.version.measures.all()}
+    assert {b.text for b in made.select(".measures b")} == named
+    assert [a.text for a in made.select("section[aria-labelledby=scenarios] th a")] == [
+        row.scenario.name for row in run.version.scenario_versions.order_by("scenario__slug")
+    ]
+    files = made.select("section[aria-labelledby=start] tbody th a")
+    assert len(files) == 2
+    assert "more files are not listed here" in made.text
+    for source in (*files, *made.select("section[aria-labelledby=scenarios] td a")):
+        assert client.get(str(source["href"])).status_code == 200
+    assert made.select_one(f"a[href='/runs/{run.ulid}/']")
+
+
+def test_a_version_without_a_world_says_so_and_a_lost_record_is_told(run: Run, page: Page) -> None:
+    where = reverse("bench_version", args=["acme", "demo", run.version.definition])
+    version, parts = run.version, run.version.hashes
+    type(version).objects.filter(pk=version.pk).update(template="")
+    Run.objects.filter(pk=run.pk).update(revision=run.revision + 1)
+    assert "The run carries no record of the start world." in page(where).text
+    type(version).objects.filter(pk=version.pk).update(hashes={**parts, "template": ""})
+    Run.objects.filter(pk=run.pk).update(revision=run.revision + 2)
+    assert "This bench has no world" in page(where).text
