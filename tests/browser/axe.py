@@ -15,6 +15,9 @@ LINE_NUMBERS = (".ln", ".ln *", "td.n", "td.n *")
 """As high as the line of code that they stand beside: rows of 24 px would show a sixth less of every file."""
 SIZED = {"rules": [{"id": "target-size", "selector": f"*:not({', '.join(LINE_NUMBERS)})"}]}
 
+SETTLE = "() => document.getAnimations().forEach((one) => one instanceof CSSTransition && one.finish())"
+"""A colour on its way to another one is none that anybody reads."""
+
 
 @cache
 def _source() -> str:
@@ -31,6 +34,7 @@ def faults(page: Page, *rules: str) -> list[str]:
         pytest.skip("axe-core is not installed; `make test` installs it by npm")
     page.evaluate(_source())
     page.evaluate("(sized) => axe.configure(sized)", SIZED)
+    page.evaluate(SETTLE)
     only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": TAGS}
     found = page.evaluate("(only) => axe.run(document, {runOnly: only, resultTypes: ['violations']})", only)
     return [
