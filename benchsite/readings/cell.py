@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchsite.runs.models import Run, Standing, Tally, Trial
+from runner.statistics.counted import spent
 from runner.statistics.solving import Case, Solving, solving
 
 from .counts import DEFAULT_POLICY, Counts
@@ -106,7 +107,7 @@ def _solving(loaded: Loaded, cell: CellFacts, policy: str) -> Solving | None:
         if slot.cell == cell.id:
             counts = Counts()
             counts.add(slot)
-            cases.append(Case(slot.scenario, counts.n(policy), counts.k, slot.spent))
+            cases.append(Case(slot.scenario, counts.n(policy), counts.k, spent(slot.states, slot.cost, slot.cost_n)))
     return solving(cases)
 
 

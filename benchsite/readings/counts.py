@@ -114,11 +114,6 @@ class Slot(NamedTuple):
     seconds_n: int
     tokens_n: int
 
-    @property
-    def spent(self) -> float | None:
-        """The cost of all trials; None where fewer tell theirs than were scored."""
-        return self.cost if self.cost_n >= self.states.get("scored", 0) else None
-
 
 SLOT_FIELDS = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults", "cost", "seconds", "tokens",
                "cost_n", "seconds_n", "tokens_n")  # fmt: skip

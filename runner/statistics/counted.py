@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,10 +31,10 @@ class SlotFigures(NamedTuple):
     seconds_n: int
     tokens_n: int
 
-    @property
-    def spent(self) -> float | None:
-        """The cost of all trials; None where fewer tell theirs than were scored."""
-        return self.cost if self.cost_n >= self.states.get("scored", 0) else None
+
+def spent(states: Mapping[str, int], cost: float | None, known: int) -> float | None:
+    """Give what all trials of a slot cost; None where fewer tell theirs than were scored."""
+    return cost if known >= states.get("scored", 0) else None
 
 
 def together(slots: Iterable[SlotFigures]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from runner.faults import at_subjects_door
 from runner.schema import MeasureSpec
 
 from .cost import Ratio, Spent, cost_per_success
-from .counted import SlotFigures, TallyFigures
+from .counted import SlotFigures, TallyFigures, spent
 from .policy import CountingPolicy
 from .repeats import RepeatFigures, Tried, curve
 from .rows import Key
@@ -39,7 +39,7 @@ def case_of(scenario: Key, slot: SlotFigures, tally: TallyFigures, policy: Count
     """Count a case's trials of a boolean that is to be true, as the policy does."""
     blamed = sum(many for code, many in slot.faults.items() if at_subjects_door(code))
     errors = tally.invalid + tally.missing + blamed if policy.errors_fail else 0
-    return Case(scenario, tally.n + errors, int(tally.sum or 0), slot.spent)
+    return Case(scenario, tally.n + errors, int(tally.sum or 0), spent(slot.states, slot.cost, slot.cost_n))
 
 
 def can_solve(measure: MeasureSpec | None) -> bool:

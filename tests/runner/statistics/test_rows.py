@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from runner.replay import Attempt, Observation
 from runner.statistics import slots, tallies
+from runner.statistics.counted import spent
 from runner.statistics.rows import observed, stored
 
 from .make import APPROACH, FILES, NOTES, RESOLVED, SCORE, make_row
@@ -27,7 +28,7 @@ def test_a_slot_counts_states_outcomes_and_faults_without_zeros() -> None:
     assert slot.faults == {"timeout": 1}
     assert (slot.cost, slot.seconds, slot.tokens) == (pytest.approx(0.3), 7.0, 17)
     assert (slot.cost_n, slot.seconds_n, slot.tokens_n) == (2, 2, 2)
-    assert slot.spent == slot.cost
+    assert spent(slot.states, slot.cost, slot.cost_n) == slot.cost
 
 
 def test_unknown_cost_is_not_zero() -> None:
@@ -35,7 +36,8 @@ def test_unknown_cost_is_not_zero() -> None:
     assert (slot.cost, slot.seconds, slot.tokens) == (None, None, None)
     partly = slots([make_row(cost=0.5), make_row(number=2)])[0, 0, 0]
     assert (partly.cost, partly.cost_n) == (0.5, 1)
-    assert partly.spent is None, "what two scored trials cost is unknown where one does not tell"
+    whole = spent(partly.states, partly.cost, partly.cost_n)
+    assert whole is None, "what two scored trials cost is unknown where one does not tell"
 
 
 def test_a_tally_parts_observed_invalid_and_missing() -> None:
