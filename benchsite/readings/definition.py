@@ -16,7 +16,7 @@ from .provenance import Fact, hashes_of
 from .shelf import Shelf
 from .worlds import record_of_world
 
-ROWS = 1_000
+ROWS = 200
 """Files of the start world that are listed; the rest is counted."""
 RUNS = 50
 
