@@ -45,6 +45,6 @@ bench = define_bench(
     agents=AGENTS,
     matrix={"agent": list(AGENTS)},
     trials=3,
-    timeouts=Timeouts(request=1.5, trial=60, suite=20),
+    timeouts=Timeouts(request=3, trial=60, suite=20),  # the looper ends by it; honest agents need a tenth
     setup=setup,
 )

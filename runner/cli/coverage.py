@@ -25,9 +25,13 @@ def told_coverage(made: dict[str, Any]) -> Iterator[str]:
 
 
 def told_flags(made: dict[str, Any]) -> Iterator[str]:
-    flags = {name: many for name, many in made["flags"].items() if name in INTEGRITY_FLAGS}
-    if flags:
-        yield f"Flagged trials, their scores as they were measured: {counted(flags)}."
+    """Say what speaks against believing a score first, then what else a trial met: limits, late guards, hung suites."""
+    doubted = {name: many for name, many in made["flags"].items() if name in INTEGRITY_FLAGS}
+    others = {name: many for name, many in made["flags"].items() if name not in INTEGRITY_FLAGS}
+    if doubted:
+        yield f"Flagged trials, their scores as they were measured: {counted(doubted)}."
+    if others:
+        yield f"{'Also flagged' if doubted else 'Flagged trials'}: {counted(others)}."
 
 
 def covered(coverage: dict[str, dict[str, Any]]) -> str:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from runner.cli.coverage import told_flags
 from runner.faults import INTEGRITY_FLAGS
 from runner.integrity import place_of
 from runner.replay import Attempt, RunResult, Trial
 from runner.running import run
+from runner.statistics.summary import summary
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCENARIOS = ("add_feature", "fix_bug", "refactor")
@@ -128,6 +130,13 @@ def test_the_meddler_is_flagged_with_its_evidence(fix_parser: RunResult, scenari
 def test_honest_agents_are_not_flagged_for_meddling(fix_parser: RunResult) -> None:
     for agent in FIX_PARSER.keys() - {"meddler"}:
         assert not {flag for attempt in finals(fix_parser, agent) for flag in attempt.flags} & INTEGRITY_FLAGS.keys()
+
+
+def test_the_command_line_tells_every_flag_doubts_first(fix_parser: RunResult) -> None:
+    assert list(told_flags(summary(fix_parser))) == [
+        "Flagged trials, their scores as they were measured: 6 tests_edited, 3 tests_deleted.",
+        "Also flagged: 9 request_timeout, 12 exit_code.",
+    ]
 
 
 def test_a_timed_out_agent_is_graded_as_it_stood(fix_parser: RunResult) -> None:
