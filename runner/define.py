@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from . import judges, templates
+from . import define_agents, judges, templates
 from .definition import (
     ISOLATION,
     MODES,
@@ -18,15 +18,12 @@ from .definition import (
     AgentSpec,
     Bench,
     Budget,
-    Cli,
-    Command,
+    Capture,
     Isolation,
     Judge,
     Limits,
     Mode,
     Network,
-    Python,
-    Scripted,
     Timeouts,
     Transfer,
     Workspace,
@@ -35,14 +32,11 @@ from .definition import (
 from .errors import BenchError
 from .matrix import check_matrix
 from .redaction import looks_secret
-from .steps import fault_in
 from .surroundings import limits_row, network_row
 
 ENVIRONMENTS = ("auto", "local", "sandbox", "container")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
-_AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 class _Refused(Exception):
@@ -104,7 +98,7 @@ def define_bench(
         judge=judge,
         tests=tests,
         title=title,
-        secrets=_secrets(matrix, (secrets,) if isinstance(secrets, str) else tuple(secrets)),
+        secrets=secrets,
     )
     try:
         return _checked(bench, frame.f_globals.get("__name__", ""))
@@ -112,10 +106,12 @@ def define_bench(
         raise BenchError(str(error), file=file, line=line) from None
 
 
-def _secrets(matrix: Any, declared: tuple[str, ...]) -> tuple[str, ...]:
+def _secrets(bench: Bench) -> tuple[str, ...]:
     """An axis of variables whose name says that it holds a secret is one, declared or not."""
-    axes = matrix if isinstance(matrix, Mapping) else {}
-    names = (name for name in axes if isinstance(name, str) and name.startswith(("env.", "config.")))
+    declared = (bench.secrets,) if isinstance(bench.secrets, str) else bench.secrets
+    if not isinstance(declared, Sequence | Set) or not all(isinstance(name, str) for name in declared):
+        raise _Refused(f"secrets={declared!r} is not a list of axis names.")
+    names = (name for name in bench.matrix if isinstance(name, str) and name.startswith(("env.", "config.")))
     return tuple(dict.fromkeys((*declared, *filter(looks_secret, names))))
 
 
@@ -140,10 +136,13 @@ def _checked(bench: Bench, module: str) -> Bench:
     _check_choices(bench)
     _check_surroundings(bench)
     _check_parts(bench)
-    agents = {name: _checked_agent(name, spec, module) for name, spec in bench.agents.items()}
-    bench = replace(bench, agents=agents)
+    bench = replace(
+        bench, agents={name: define_agents.checked(name, spec, module) for name, spec in bench.agents.items()}
+    )
+    bench = replace(bench, secrets=_secrets(bench))
     check_matrix(bench.matrix, bench.agents, bench.secrets)
-    _check_templates(bench)
+    templates.check("suite", bench.suite, templates.SUITE)
+    define_agents.check_templates(bench.agents, set(bench.matrix))
     judges.check(bench)
     return bench
 
@@ -170,10 +169,13 @@ def _check_workspace(workspace: Workspace | None) -> None:
         raise _Refused(f"workspace={workspace!r} is neither Workspace(...) nor None (an empty directory).")
     if workspace.retain not in RETAIN:
         raise _Refused(f"retain={workspace.retain!r} is not one of: {', '.join(RETAIN)}.")
-    if isinstance(workspace.capture.ignore, str):
+    capture = workspace.capture
+    if not isinstance(capture, Capture):
+        raise _Refused(f"capture={capture!r} is not Capture(ignore=, max_bytes=).")
+    if isinstance(capture.ignore, str):
         raise _Refused("Capture(ignore=...) is a list of .gitignore rules, not one text.")
-    if parse_size(workspace.capture.max_bytes) < 0:
-        raise _Refused(f"Capture(max_bytes={workspace.capture.max_bytes!r}) is below 0.")
+    if parse_size(capture.max_bytes) < 0:
+        raise _Refused(f"Capture(max_bytes={capture.max_bytes!r}) is below 0.")
 
 
 def _check_numbers(bench: Bench) -> None:
@@ -184,6 +186,8 @@ def _check_numbers(bench: Bench) -> None:
         seconds = getattr(bench.timeouts, part, None)
         if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds < math.inf:
             raise _Refused(f"Timeouts({part}={seconds!r}) is not a number of seconds above 0.")
+    if not isinstance(bench.budget, Budget):
+        raise _Refused(f'budget={bench.budget!r} is not Budget(trial=, total=), such as Budget(total="$100").')
     parse_money(bench.budget.trial)
     parse_money(bench.budget.total)
     _check_transfer(bench.transfer)
@@ -237,50 +241,3 @@ def _check_parts(bench: Bench) -> None:
         raise _Refused(f"agents={bench.agents!r} is not a dict of names to Command, Python, Scripted or Cli.")
     if not isinstance(bench.matrix, Mapping):
         raise _Refused(f"matrix={bench.matrix!r} is not a dict of axis names to values.")
-
-
-def _checked_agent(name: object, spec: object, module: str) -> AgentSpec:
-    if not (isinstance(name, str) and _AGENT.fullmatch(name)):
-        raise _Refused(f"{name!r} is no name for an agent; use letters, digits, '.', '_' and '-'.")
-    if isinstance(spec, Scripted):
-        _check_script(name, spec)
-    elif isinstance(spec, Python):
-        return Python(_target(name, spec.target, module))
-    elif isinstance(spec, Command):
-        if not spec.template.strip():
-            raise _Refused(f"Agent {name!r}: Command() needs a command.")
-    elif not isinstance(spec, Cli):
-        raise _Refused(f"Agent {name!r} is {spec!r}; declare it with Command, Python, Scripted or Cli.")
-    return spec
-
-
-def _check_script(name: str, spec: Scripted) -> None:
-    scripts = [spec.steps, *(steps for _, steps in spec.seeded), *(steps for _, steps in spec.when)]
-    for fault in filter(None, map(fault_in, scripts)):
-        raise _Refused(f"Agent {name!r}: the script {fault}.")
-    chances = [chance for chance, _ in spec.seeded]
-    if any(not 0 <= chance <= 1 for chance in chances) or sum(chances) > 1 + 1e-9:
-        raise _Refused(f"Agent {name!r}: the probabilities {chances} must lie in 0..1 and add up to at most 1.")
-
-
-def _target(name: str, target: str | Callable[..., Any], module: str) -> str:
-    """Name a callable as "module:function": the agent's own process has to find it again."""
-    if isinstance(target, str):
-        if not _TARGET.fullmatch(target):
-            raise _Refused(f"Agent {name!r}: {target!r} is not of the form 'module:function'.")
-        return target
-    function = getattr(target, "__qualname__", "")
-    if not callable(target) or not function.isidentifier():
-        raise _Refused(f"Agent {name!r}: {target!r} must be a function at the top level of a module of the bench.")
-    home = getattr(target, "__module__", "")
-    return f"{'bench' if home == module else home}:{function}"
-
-
-def _check_templates(bench: Bench) -> None:
-    templates.check("suite", bench.suite, templates.SUITE)
-    axes = set(bench.matrix)
-    for name, spec in bench.agents.items():
-        if isinstance(spec, Command):
-            allowed = (templates.COMMAND | axes) - ({"model"} - axes)
-            templates.check(f"agent {name!r}", spec.template, allowed)
-            templates.check(f"agent {name!r} (version)", spec.version, templates.SUITE | axes)

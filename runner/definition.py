@@ -225,9 +225,9 @@ _UNITS = {"b": 1, "kb": 10**3, "kib": 2**10, "mb": 10**6, "mib": 2**20, "gb": 10
 
 def parse_size(value: int | str) -> int:
     """Read "10 MiB" or a number of bytes; raises ValueError for anything else."""
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
-    found = _SIZE.fullmatch(value)
+    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
     if not found:
         raise ValueError(f"{value!r} is not a size; write it as '10 MiB' or a number of bytes")
     return int(float(found[1]) * _UNITS[(found[2] or "b").lower()])
