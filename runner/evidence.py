@@ -19,8 +19,9 @@ from .records import Attempt, Request, RunResult
 from .replay import read
 from .transcript import Step, read_steps
 from .worlds.applying import REMADE, remake, why_lost
+from .worlds.aside import told
 from .worlds.changes import ChangeSet, Side
-from .worlds.patch import git_patch
+from .worlds.patch import git_patch, ignored_comments
 from .worlds.tree import Entry, Tree
 
 NO_SETUP = digest_of("")
@@ -79,8 +80,10 @@ def changes_of(run_dir: Path | str, index: int, stage: str = "agent") -> ChangeS
 
 
 def patch_of(run_dir: Path | str, index: int, stage: str = "agent") -> bytes:
-    """Give those changes as a patch that `git apply` takes."""
-    return git_patch(changes_of(run_dir, index, stage), Evidence.of(run_dir, index).blobs)
+    """Give those changes as a patch that `git apply` takes; what it cannot hold is named in comments above it."""
+    trial, changes = Evidence.of(run_dir, index), changes_of(run_dir, index, stage)
+    aside = trial.attempt.ignored if stage == "agent" else ()
+    return ignored_comments(aside) + git_patch(changes, trial.blobs)
 
 
 def transcript_of(run_dir: Path | str, index: int) -> Iterator[tuple[Request, list[Step]]]:
@@ -123,9 +126,11 @@ def open_world(run_dir: Path | str, index: int, target: Path | str) -> Opened:
         source, entries = "stored", {entry.path: entry for entry in _tree(trial, kept.blob)}
     else:
         source, entries = "rebuilt", _end_state(trial, missing)
+        missing += told(trial.attempt.ignored)
     folder.mkdir(parents=True, exist_ok=True)
-    missing += _written(folder, entries.values(), trial.blobs)
-    return Opened(folder, source, sum(entry.type != "dir" for entry in entries.values()) - len(missing), tuple(missing))
+    unwritten = _written(folder, entries.values(), trial.blobs)
+    files = sum(entry.type != "dir" for entry in entries.values()) - len(unwritten)
+    return Opened(folder, source, files, (*missing, *unwritten))
 
 
 def _copied(source: Path, target: Path) -> Opened:

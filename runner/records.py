@@ -185,6 +185,11 @@ class Attempt:
     def judge_usage(self) -> Usage:
         return total_usage(one.usage for one in self.judged)
 
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Name what the agent touched and the capture ignores: no record has it, only a kept world."""
+        return tuple(dict.fromkeys(name for request in self.requests for name in request.ignored))
+
     def blobs(self) -> Iterator[str]:
         """Name every blob this attempt refers to directly."""
         for request in self.requests:

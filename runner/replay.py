@@ -9,10 +9,11 @@ from typing import Any
 
 from .blobs import is_digest
 from .collected import Collected
-from .errors import JournalError
+from .errors import JournalError, PathRefused
 from .faults import ENDED, OUTCOMES
 from .journal import MANIFEST, Event, read_events
 from .manifest import Manifest, PlannedTrial
+from .paths import from_json
 from .records import (
     Artifact,
     Attempt,
@@ -75,7 +76,7 @@ class Folding:
                 return None
             del self.open[key]
             return attempt
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, PathRefused) as error:
             which = f"Event {event.get('seq', '?')} of type {str(event.get('type'))[:40]!r}"
             raise JournalError(f"{which} cannot be read: {type(error).__name__} {error}.") from error
 
@@ -184,7 +185,7 @@ def _request(attempt: Fields, event: Event) -> None:
         "output": get("output"),
         "changes": get("changes"),
         "delta": get("delta"),
-        "ignored": tuple(map(str, get("ignored") or ())),
+        "ignored": tuple(map(from_json, get("ignored") or ())),
         "replayed": bool(get("replayed")),
         "models": tuple(map(str, get("models") or ())),
     }

@@ -10,7 +10,7 @@ from .terminal import clean, plural, print_json
 SOURCES = {
     "kept": "the kept world, copied",
     "stored": "rebuilt from the stored files of the kept world",
-    "rebuilt": "rebuilt from the template and what the agent changed; what the capture ignores is not in it",
+    "rebuilt": "rebuilt from the template and what the agent changed",
 }
 SHOWN = 50
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.agents.base import Ask, Invocation, Reading
 from runner.errors import AgentChanged, AgentMissing, BenchError, RunnerError
 from runner.judges import names_model
+from runner.paths import to_json
 from runner.pins import check_version
 from runner.redaction import secret_pairs
 from runner.replay import Usage
@@ -176,7 +177,7 @@ class AgentHandle:
             output=store_output(blobs, stdout, trial.redactor),
             changes=frozen.changes,
             delta=frozen.delta,
-            ignored=list(frozen.ignored),
+            ignored=[*map(to_json, frozen.ignored)],
             session=reading.session,
             models=[name[:200] for name in reading.models[:MODELS_KEPT]],
         )

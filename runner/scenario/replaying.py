@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.digests import sha256
 from runner.errors import RunnerError
 from runner.faults import SUBJECT_FLAGS
+from runner.paths import to_json
 from runner.records import Request
 from runner.transcript import Step, read_steps
 from runner.worlds.applying import apply, finder, sources_of
-from runner.worlds.aside import bring_back
+from runner.worlds.aside import bring_back, told
 from runner.worlds.changes import ChangeSet
 
 from .agent import AgentHandle, Reply
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 CODE = "regrade"
+REMEDY = (
+    'Keep worlds (retain="always"), or have the capture record them (Capture: a larger max_bytes, a shorter ignore), '
+    "to grade such trials again."
+)
 
 
 class RecordedAgent(AgentHandle):
@@ -77,28 +81,28 @@ class RecordedAgent(AgentHandle):
                 CODE, f"The world is not the one that the agent worked in; these differ: {_listed(foreign)}"
             )
         sources, lost = sources_of(delta, self._find)
-        if lost:
-            kept = "not even from the workspace that was kept" if self._work.kept else "and its workspace was not kept"
-            raise self._trial.fail(CODE, f"The end state cannot be rebuilt, {kept}: {_listed(lost)}")
+        self._check_whole([*lost, *self._left_out(row)])
         apply(self._stage.place.world, delta, sources)
-        self._bring_back(row)
+        if self._work.kept and row.number == len(self._work.attempt.requests):  # it is as it was after the last one
+            bring_back(self._work.attempt.ignored, self._work.kept, self._stage.place.world)
         assert row.changes is not None
         assert row.delta is not None
         self._stage.adopt(whole, Frozen(row.changes, row.delta))
 
-    def _bring_back(self, row: Request) -> None:
-        """What the capture ignores is in no record. A kept world has it, as it was when the trial was over."""
-        kept, requests = self._work.kept, self._work.attempt.requests
-        if kept is not None and row.number < len(requests):
-            return  # with the last one
-        names = row.ignored if kept is None else [name for asked in requests for name in asked.ignored]
-        lost = [name for name in dict.fromkeys(names) if not (kept and self._brought(name, kept))]
-        if lost:
-            sentence = f"The agent touched what the capture leaves aside, which is not put back: {_listed(lost)}"
-            self._trial.issue("warning", CODE, sentence)
+    def _left_out(self, row: Request) -> list[str]:
+        """Name what the agent touched and no record holds. A kept world has it. An evaluation that is repeated has what
+        was collected: there it is a warning."""
+        lost = [] if self._work.kept else told(row.ignored)
+        if lost and not self._trial.setting.manifest.regraded:
+            self._trial.issue("warning", CODE, f"What the agent touched is not put back: {_listed(lost)}")
+            return []
+        return lost
 
-    def _brought(self, name: str, kept: Path) -> bool:
-        return "/" not in name and bring_back(name, kept, self._stage.place.world)
+    def _check_whole(self, lost: list[str]) -> None:
+        """A part of what an agent did may not be graded for the whole."""
+        if lost:
+            kept = "not even from the workspace that was kept" if self._work.kept else "and its workspace was not kept"
+            raise self._trial.fail(CODE, f"The end state cannot be rebuilt, {kept}: {_listed(lost)} {REMEDY}")
 
     def _changes(self, digest: str | None) -> ChangeSet:
         if digest is None:
@@ -116,7 +120,7 @@ class RecordedAgent(AgentHandle):
         self._trial.emit(
             "request", number=row.number, prompt=row.prompt, text=row.text, exit_code=row.exit_code,
             timed_out=row.timed_out, seconds=row.seconds, usage=row.usage.to_json(), transcript=row.transcript,
-            output=row.output, changes=row.changes, delta=row.delta, ignored=list(row.ignored), session=None,
+            output=row.output, changes=row.changes, delta=row.delta, ignored=[*map(to_json, row.ignored)], session=None,
             replayed=True, models=list(row.models),
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runner.environments.base import WORKSPACE, Session
 from runner.errors import RunnerError
 from runner.reaching import Roots
-from runner.worlds.aside import Times, left_aside, touched
+from runner.worlds.aside import touched
 from runner.worlds.baseline import Baseline
 from runner.worlds.capture import ChangeSet, capture, capture_and_advance
 from runner.worlds.changes import Side
@@ -32,7 +32,7 @@ class Frozen:
     changes: str
     delta: str
     ignored: tuple[str, ...] = ()
-    """What the request touched of that which the capture leaves aside."""
+    """What the request touched of that which the capture ignores."""
 
 
 class Stage:
@@ -45,7 +45,6 @@ class Stage:
         self._earlier: ChangeSet | None = None
         self._left: Baseline | None = None
         self._touched = False
-        self._aside: Times = {}
         self._suites = 0
         self._closed = ""
 
@@ -63,13 +62,14 @@ class Stage:
 
     def before_request(self) -> None:
         """The next changes count from the last record, or from here where something of ours wrote since."""
+        for wall in self.trial.walls:
+            wall.close_up()
         if self._touched:
             setting = self.trial.setting
             self._base = (self._left or self._base).advanced(self.place.world, setting.blobs, setting.rules)
         elif self._left is not None:
             self._base = self._left
         self._earlier, self._touched = self._record, False
-        self._aside = left_aside(self.place.world, self.trial.setting.rules)
 
     def freeze(self) -> Frozen:
         """Take the record of what the agent has done, before anything of ours touches the world."""
@@ -79,7 +79,7 @@ class Stage:
         self._record = new if self._earlier is None else compose(self._earlier, new, setting.blobs)
         digest = delta if self._earlier is None else self._record.store(setting.blobs)
         self.trial.emit("changes", stage="agent", blob=digest, counts=self._record.counts())
-        return Frozen(digest, delta, touched(self._aside, left_aside(self.place.world, setting.rules)))
+        return Frozen(digest, delta, touched(self._base.aside, self._left.aside, setting.rules))
 
     def adopt(self, record: ChangeSet, frozen: Frozen) -> None:
         """Take a record that was frozen in an earlier run for this trial's own: its changes have just been put back."""
@@ -108,9 +108,11 @@ class Stage:
         self._suites += 1
         out = self.place.out / f"suite-{self._suites}.txt"
         try:
-            return run_suite(self.session, self.trial.setting.bench.suite, sys.executable, out, timeout)
+            done = run_suite(self.session, self.trial.setting.bench.suite, sys.executable, out, timeout)
         except (RunnerError, OSError) as error:
             raise self.trial.fail("environment", f"The environment failed while the suite ran: {error}") from error
+        self.trial.limited(done.over)
+        return done
 
     def command(self, name: str, argv: list[str], **how: Any) -> Execution:
         """Run a command of the bench in the agent's environment."""

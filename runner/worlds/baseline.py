@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from runner.blobs import BlobStore
 from runner.digests import sha256
 
+from .aside import Aside, Seen
 from .changes import Side
 from .clock import GUARD, clock_of, times_can_be_trusted
 from .copying import Copied
@@ -55,6 +56,8 @@ class Baseline:
     trusted: bool
     source: Path | None = None
     """The template the world was copied from: it still has the bytes that a change replaced."""
+    aside: Seen = field(default_factory=dict)
+    """What the rules ignore."""
 
     def touched(self, after: Baseline) -> list[str]:
         """Name the paths that have another state afterwards, or none. What a closed directory hides is not gone."""
@@ -65,8 +68,8 @@ class Baseline:
 
     def advanced(self, world: Path, blobs: BlobStore, rules: Rules) -> Baseline:
         """The world as it is now; only what was touched is read. The clock comes first: writers may be left."""
-        clock = clock_of(world)
-        return Baseline(_look(world, self, blobs, rules), clock, self.trusted, self.source)
+        clock, aside = clock_of(world), Aside()
+        return Baseline(_look(world, self, blobs, rules, aside), clock, self.trusted, self.source, aside)
 
     def keep_before(self, path: str, blobs: BlobStore, limit: int) -> bool:
         """See to it that the bytes of a changed file, as they were, are a blob; False where that cannot be."""
@@ -88,8 +91,8 @@ def take_baseline(
     trusted, known = times_can_be_trusted(world), template.by_path if template else {}
     surely = copied.clock - GUARD if copied and trusted else 0
     statuses = copied.statuses if copied else {}
-    states: dict[str, State] = {}
-    for prefix, folder, entries, closed in listings(world, rules):
+    states, aside = dict[str, State](), Aside()
+    for prefix, folder, entries, closed in listings(world, rules, aside.see):
         for name, status in entries:
             path, now = prefix + name, fingerprint(status)
             entry, was = known.get(path), statuses.get(path)
@@ -104,13 +107,13 @@ def take_baseline(
                 of_template = State(NOWHERE, "file", entry.sha256, None, entry.stored) if entry else None
                 found = Found(path, name, folder, status, closed)
                 states[path] = examine(found, now, of_template, blobs, rules.max_bytes)
-    return Baseline(states, clock_of(world), trusted, copied.source if copied else None)
+    return Baseline(states, clock_of(world), trusted, copied.source if copied else None, aside)
 
 
-def _look(world: Path, known: Baseline, blobs: BlobStore, rules: Rules) -> dict[str, State]:
+def _look(world: Path, known: Baseline, blobs: BlobStore, rules: Rules, aside: Aside) -> dict[str, State]:
     states: dict[str, State] = {}
     before, surely = known.states, known.clock - GUARD if known.trusted else 0
-    for prefix, folder, entries, closed in listings(world, rules):
+    for prefix, folder, entries, closed in listings(world, rules, aside.see):
         for name, status in entries:
             path, now = prefix + name, fingerprint(status)
             was = before.get(path)

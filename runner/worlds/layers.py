@@ -13,6 +13,7 @@ from pathlib import Path
 
 from runner.blobs import BlobStore
 
+from .aside import Layer
 from .baseline import Baseline, State, examine
 from .clock import GUARD, clock_of, times_can_be_trusted
 from .mounting import MARKS, UPPER
@@ -28,8 +29,9 @@ class Lower:
     """The template as states, without what the rules ignore; made once and shared by all trials."""
 
     def __init__(self, root: Path, template: Tree, rules: Rules) -> None:
-        self.root = root
-        self.states = dict(_states(template, rules))
+        self.root, self.aside = root, list[str]()
+        """`aside` names what of it the rules ignore, topmost paths alone."""
+        self.states = dict(_states(template, rules, self.aside))
         self._order = sorted(self.states)
 
     def below(self, path: str) -> list[str]:
@@ -41,13 +43,16 @@ class Lower:
         return state is not None and state.type == "dir"
 
 
-def _states(template: Tree, rules: Rules) -> Iterator[tuple[str, State]]:
+def _states(template: Tree, rules: Rules, aside: list[str]) -> Iterator[tuple[str, State]]:
     ignored: set[str] = set()
     for entry in template.entries:  # a directory comes before what is in it
         path, is_folder = entry.path, entry.type == "dir"
-        if path.rpartition("/")[0] in ignored or rules.ignored(path, is_folder):
+        within = path.rpartition("/")[0] in ignored
+        if within or rules.ignored(path, is_folder):
             if is_folder:
                 ignored.add(path)
+            if not within:
+                aside.append(path)
             continue
         status = (entry.size, -1, -1, -1, int(entry.mode, 8))
         yield path, State(status, entry.type, entry.sha256, entry.target, entry.stored)
@@ -98,10 +103,10 @@ class LayeredBaseline(Baseline):
 
     def advanced(self, world: Path, blobs: BlobStore, rules: Rules) -> Baseline:
         clock = clock_of(self.layers)
-        over = _Look(world, self, blobs, rules).over
+        look = _Look(world, self, blobs, rules)
         return LayeredBaseline(
-            Layered(self.lower.states, over), clock, self.trusted, self.source,
-            lower=self.lower, layers=self.layers, marks=self.marks, over=over,
+            Layered(self.lower.states, look.over), clock, self.trusted, self.source, look.aside,
+            lower=self.lower, layers=self.layers, marks=self.marks, over=look.over,
         )  # fmt: skip
 
 
@@ -113,6 +118,7 @@ class _Look:
         self.known, self.surely = known.over, known.clock - GUARD if known.trusted else 0
         self.blobs, self.rules = blobs, rules
         self.over: dict[str, State | None] = {}
+        self.aside = Layer(world, self.lower.root, self.lower.aside, self._marked)
         upper = os.open(known.layers / UPPER, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             self._look(upper, "", 0)
@@ -122,7 +128,10 @@ class _Look:
     def _look(self, folder: int, prefix: str, depth: int) -> None:
         for name, status in _entries(folder):
             path, is_folder = prefix + name, stat.S_ISDIR(status.st_mode)
-            if self.rules.ignored(path, is_folder) or (stat.S_ISCHR(status.st_mode) and status.st_rdev == WHITEOUT):
+            if self.rules.ignored(path, is_folder):
+                self._remove(path)
+                self.aside.see(folder, prefix, name)
+            elif stat.S_ISCHR(status.st_mode) and status.st_rdev == WHITEOUT:
                 self._remove(path)
             elif is_folder:
                 self._folder(Found(path, name, folder, status), depth + 1)
@@ -156,7 +165,7 @@ class _Look:
         if folder is None:
             return  # removed under our hands
         try:
-            for prefix, inner, entries, closed in below(folder, f"{path}/", self.rules, depth):
+            for prefix, inner, entries, closed in below(folder, f"{path}/", self.rules, depth, self.aside.see_instead):
                 for name, status in entries:
                     self._note(Found(prefix + name, name, inner, status, closed))
         finally:

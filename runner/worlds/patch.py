@@ -6,11 +6,12 @@ import base64
 import hashlib
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.blobs import BlobStore
 
+from .aside import shown
 from .changes import Change, ChangeSet, Side
 from .lines import is_binary
 
@@ -33,6 +34,11 @@ def git_patch(changes: ChangeSet, blobs: BlobStore, why: Mapping[str, str] = NOT
                 break
             parts.append(_section(change.path, old, new, sides[0] or b"", sides[1] or b""))
     return b"".join(_comment(change, why) for change in left_out) + b"".join(parts)
+
+
+def ignored_comments(names: Iterable[str]) -> bytes:
+    """Name above a patch what the capture ignores; `git apply` passes over that."""
+    return b"".join(b"# left out: " + quoted(b"", shown(name)) + b": the capture ignores it\n" for name in names)
 
 
 def text_patch(old: bytes, new: bytes) -> tuple[bytes, int, int]:

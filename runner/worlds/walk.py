@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from runner.digests import CHUNK
@@ -45,6 +45,9 @@ Listing = tuple[str, int, list[tuple[str, os.stat_result]], bool]
 """(prefix of the paths, the directory's descriptor, (name, status) of what is in it, closed). The descriptor is good
 until the next listing. A directory that cannot be entered comes a second time, alone, as closed."""
 
+SetAside = Callable[[int, str, str], None]
+"""Called with (descriptor of the directory, prefix, name) of each entry that the rules ignore."""
+
 
 def walk(root: str | os.PathLike[str]) -> Iterator[Found]:
     """Give every path below `root`; the last word on a path counts."""
@@ -53,18 +56,20 @@ def walk(root: str | os.PathLike[str]) -> Iterator[Found]:
             yield Found(prefix + name, name, folder, status, closed)
 
 
-def listings(root: str | os.PathLike[str], rules: Rules | None = None) -> Iterator[Listing]:
+def listings(
+    root: str | os.PathLike[str], rules: Rules | None = None, aside: SetAside | None = None
+) -> Iterator[Listing]:
     """Give a listing per directory, without what the rules ignore, for callers that loop over thousands of files."""
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield from below(descriptor, "", rules or _NO_RULES, 0)
+        yield from below(descriptor, "", rules or _NO_RULES, 0, aside)
     finally:
         os.close(descriptor)
 
 
-def below(folder: int, prefix: str, rules: Rules, depth: int) -> Iterator[Listing]:
+def below(folder: int, prefix: str, rules: Rules, depth: int, aside: SetAside | None = None) -> Iterator[Listing]:
     """Give the listings of an open directory, which lies so deep, and of all below it."""
-    entries = _list(folder, prefix, rules)
+    entries = _list(folder, prefix, rules, aside)
     yield prefix, folder, entries, False
     for name, status in entries:
         if not stat.S_ISDIR(status.st_mode):
@@ -74,20 +79,24 @@ def below(folder: int, prefix: str, rules: Rules, depth: int) -> Iterator[Listin
             yield prefix, folder, [(name, status)], True
             continue
         try:
-            yield from below(descriptor, f"{prefix}{name}/", rules, depth + 1)
+            yield from below(descriptor, f"{prefix}{name}/", rules, depth + 1, aside)
         finally:
             os.close(descriptor)
 
 
-def _list(folder: int, prefix: str, rules: Rules) -> list[tuple[str, os.stat_result]]:
+def _list(folder: int, prefix: str, rules: Rules, aside: SetAside | None) -> list[tuple[str, os.stat_result]]:
     names, folders, spec = rules.names, rules.folders, rules.spec
     entries = []
     with os.scandir(folder) as found:
         for entry in found:
             name = entry.name
-            if name in names or (folders and name in folders and entry.is_dir(follow_symlinks=False)):
-                continue
-            if spec is not None and rules.ignored(prefix + name, entry.is_dir(follow_symlinks=False)):
+            if (
+                name in names
+                or (folders and name in folders and entry.is_dir(follow_symlinks=False))
+                or (spec is not None and rules.ignored(prefix + name, entry.is_dir(follow_symlinks=False)))
+            ):
+                if aside is not None:
+                    aside(folder, prefix, name)
                 continue
             try:
                 entries.append((name, entry.stat(follow_symlinks=False)))

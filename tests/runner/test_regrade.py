@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runner.errors import BenchError, JournalError, RunnerError
+from runner.evidence import open_world, patch_of
 from runner.manifest import Manifest
 from runner.prepare import prepare
 from runner.records import Attempt, RunResult
@@ -56,8 +57,10 @@ ASK = """
 """
 AGENTS = """{
     "tool": Command("TOOL"), "garbled": Python("helpers:leave"),
-    "paid": Scripted([usage(cost=0.25)], when=[("first", [write("a.txt", "two\\n"),
-        write("node_modules/lib.js", "x"), write("__pycache__/a.pyc", "x"), usage(cost=0.5)])]),
+    "paid": Scripted([usage(cost=0.25)], when=[
+        ("first", [write("a.txt", "two\\n"), write("zoo/.venv/__pycache__/a.pyc", "x"), usage(cost=0.5)]),
+        ("large", [write("big.bin", "0" * 5000), write("zoo/.venv/six.py", "2"), write("zoo/node_modules/l.js", "x")]),
+    ]),
 }"""
 
 
@@ -100,7 +103,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
         declare='matrix={"agent": ["tool", "garbled", "paid"]}, suite="{python} -c pass", '
         'workspace=Workspace(retain="never", capture=Capture(max_bytes="1 KiB"))',
         agents=AGENTS.replace("TOOL", str(tool)),
-        world={"old/one.txt": "1", "old/two.txt": "2"},
+        world={"old/one.txt": "1", "old/two.txt": "2", "zoo/.venv/six.py": "1"},
         helpers="import os\ndef leave(prompt, workspace, axes):\n    os._exit(0)\n",
     )
     before = run(folder, workers=2)
@@ -245,14 +248,15 @@ def test_what_was_not_stored_comes_from_the_kept_world_and_another_world_is_name
     folder = write_bench(
         tmp_path / "bench",
         {
-            "large": LARGE + '        observe("note", workspace.read("node_modules/lib.js"))\n',
+            "large": LARGE + '        observe("note", f"{sorted(map(str, workspace.path.glob(\'pkg/*/*\')))}")\n',
             "odd": LARGE.replace("bench_large", "bench_odd").replace('"large"', '"odd"'),
         },
         declare='setup=helpers.setup, workspace=Workspace(retain="always", capture=Capture(max_bytes="1 KiB"))',
         agents='{"shell": Scripted([steps.run("sh -c \'head -c 5000 /dev/zero > big.bin\'"), '
-        'write("node_modules/lib.js", "x")], '
+        'write("pkg/node_modules/lib.js", "x"), write("pkg/.venv/new.txt", "x"), steps.delete("pkg/.venv/old.txt")], '
         'when=[("odd", [write("id.txt", "mine"), write("big.bin", "x")])])}',
         helpers=setup,
+        world={"pkg/.venv/old.txt": "1", "pkg/.venv/same.txt": "1"},
     )
     edit(folder, "bench.py", "from enum import Enum", "import helpers\nfrom enum import Enum")
     before = run(folder, workers=1)
@@ -260,16 +264,33 @@ def test_what_was_not_stored_comes_from_the_kept_world_and_another_world_is_name
     states = {name_of(after.manifest, t.planned.index)[0]: (t.state, t.reason) for t in after.trials}
     assert states["large"] == ("scored", "")
     (note,) = [t.final.observations["note"].value for t in after.trials if t.final and "note" in t.final.observations]
-    assert note == "x", "what the capture ignores is there, too"
+    there = [part.split("/pkg/")[1].rstrip("]'") for part in str(note).split(", ")]
+    assert there == [".venv/new.txt", ".venv/same.txt", "node_modules/lib.js"], "what the capture ignores, too"
     assert states["odd"][0] == "run_error"
     assert states["odd"][1] == "The world is not the one that the agent worked in; these differ: id.txt."
 
 
-def test_what_the_capture_ignores_is_warned_of_where_no_world_was_kept(graded: Graded) -> None:
-    was, now = (graded.of(result, "talk", "paid") for result in (graded.before, graded.after))
-    assert [request.ignored for request in was.requests] == [("node_modules",), ()]
-    lost = "The agent touched what the capture leaves aside, which is not put back: node_modules."
-    assert [(issue.severity, issue.sentence) for issue in now.issues] == [("warning", lost)]
+def test_what_the_capture_ignores_is_refused_by_name_where_no_world_was_kept(graded: Graded) -> None:
+    was, now = (graded.of(result, "large", "paid") for result in (graded.before, graded.after))
+    assert (was.state, was.outcome, was.ignored) == ("scored", "solved", ("zoo/.venv/six.py", "zoo/node_modules"))
+    assert (now.state, now.fault, now.observations) == ("run_error", "regrade", {})
+    assert now.reason == (
+        "The end state cannot be rebuilt, and its workspace was not kept: big.bin: its 5,000 bytes were not stored "
+        "(larger than max_bytes of the capture, or removed since), zoo/.venv/six.py: the capture ignores it, "
+        'zoo/node_modules: the capture ignores it. Keep worlds (retain="always"), or have the capture record them '
+        "(Capture: a larger max_bytes, a shorter ignore), to grade such trials again."
+    )
+    assert graded.of(graded.before, "talk", "paid").ignored == (), "a cache makes no trial one that cannot be rebuilt"
+
+
+def test_opened_and_shown_such_a_trial_names_the_same(graded: Graded, tmp_path: Path) -> None:
+    index = graded.of(graded.before, "large", "paid").trial
+    opened = open_world(graded.run_dir, index, tmp_path / "world")
+    ignored = ["zoo/.venv/six.py: the capture ignores it", "zoo/node_modules: the capture ignores it"]
+    assert [*opened.missing][:2] == ignored
+    patch = patch_of(graded.run_dir, index)
+    assert patch.decode().splitlines()[:2] == [f"# left out: {line}" for line in ignored]
+    assert b"# left out: big.bin (added file, 5000 bytes)" in patch
 
 
 @pytest.mark.sandbox
