@@ -17,10 +17,11 @@ class Operator:
 
 
 def is_curator(user: Any) -> bool:
-    """Curators decide what counts and see everything. The answer is kept on the user: one query a request."""
+    """Curators decide what counts and see everything. A session's account brings the answer; else it takes a query."""
     if user is None or not user.is_authenticated or not user.is_active:
         return False
-    return bool(user.is_superuser or CURATORS in _groups(user).values())
+    brought = getattr(user, "among_curators", None)
+    return bool(user.is_superuser or (CURATORS in _groups(user).values() if brought is None else brought))
 
 
 def group_ids(user: Any) -> list[int]:
@@ -50,7 +51,8 @@ def bench_visible(user: Any, prefix: str = "") -> Q:
 def join(user: Any, group: Any) -> None:
     """Make an account a member; what was known of its groups is forgotten."""
     group.user_set.add(user)
-    user.__dict__.pop("_benchsite_groups", None)
+    for name in ("_benchsite_groups", "among_curators"):
+        user.__dict__.pop(name, None)
 
 
 def _groups(user: Any) -> dict[int, str]:

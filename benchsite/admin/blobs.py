@@ -39,10 +39,6 @@ class BlobAdmin(Deciding):
 
     has_module_permission = has_view_permission
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """A run's page leads to what of it is held back."""
-        return lookup == "uses__run__ulid" or super().lookup_allowed(lookup, value, request)
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         if request.resolver_match and request.resolver_match.url_name != "artifacts_blob_changelist":
             return Blob.objects.annotate(many=Count("findings"))
@@ -51,8 +47,7 @@ class BlobAdmin(Deciding):
         return (waiting | decided).annotate(many=Count("findings"))
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        one = "uses__run__ulid" in request.GET
-        told = "What is held back of one run" if one else "What is held back, and what was decided about it"
+        told = "What is held back, and what was decided about it"
         return super().changelist_view(request, {"title": told, **(extra_context or {})})
 
     @admin.display(description="blob", ordering="digest")

@@ -7,7 +7,7 @@ from django.db import models
 from benchsite.benches.models import Bench
 from benchsite.runs.models import UNCHECKED, Run, Trial
 
-from .querysets import BlobUseQuerySet
+from .querysets import BlobQuerySet, BlobUseQuerySet
 
 
 class Blob(models.Model):
@@ -25,6 +25,8 @@ class Blob(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     scanned = models.SmallIntegerField(default=0, db_default=0)
     """With which version of `runner.leaks` it was looked through for secrets; 0: not yet."""
+
+    objects = BlobQuerySet.as_manager()
 
     class Meta:
         # nearly all are present: curators ask for the few that are not

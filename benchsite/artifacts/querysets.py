@@ -1,4 +1,4 @@
-"""Uses of blobs, asked by access, by collection and by "used by"."""
+"""Blobs that wait, and uses of blobs, asked by access, by collection and by "used by"."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from django.db import models
 from django.db.models import Exists, OuterRef
 
 from benchsite.runs.models import Run
+
+
+class BlobQuerySet(models.QuerySet[Any]):
+    def held(self) -> BlobQuerySet:
+        """What waits for a curator, asked so that the index of all but present blobs finds the few."""
+        return self.exclude(state="present").filter(state="held")
 
 
 class BlobUseQuerySet(models.QuerySet[Any]):

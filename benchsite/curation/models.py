@@ -14,6 +14,8 @@ class Decision(models.Model):
         REJECT = "reject"
         WITHDRAW = "withdraw"
         RESTORE = "restore"
+        REOPEN = "reopen"
+        """The run waits again, as it did before it was accepted or rejected."""
 
     run = models.CharField(max_length=26, db_index=True)
     trial = models.IntegerField(null=True)
@@ -30,10 +32,12 @@ class Decision(models.Model):
 
 
 class BlobDecision(models.Model):
-    """What a curator decided about bytes that were held back: shown after all, or gone for good. The newest holds."""
+    """What a curator decided about bytes that were held back: shown after all, held back again, or gone for good.
+    The newest holds."""
 
     class Verdict(models.TextChoices):
         RELEASE = "release"
+        HOLD = "hold"
         REDACT = "redact"
 
     digest = models.CharField(max_length=64, db_index=True)

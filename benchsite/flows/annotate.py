@@ -21,7 +21,7 @@ def may_annotate(user: Any, run: Run) -> bool:
     """Whoever sent the run, the members of its bench's group, and curators."""
     if user is None or not user.is_authenticated or not user.is_active:
         return False
-    return run.by_id == user.pk or run.bench.group_id in group_ids(user) or is_curator(user)
+    return run.by_id == user.pk or is_curator(user) or run.bench.group_id in group_ids(user)
 
 
 def add_note(run: Run, text: str, *, by: Any, trial: int | None = None) -> Note:

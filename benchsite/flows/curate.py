@@ -19,12 +19,14 @@ VERDICTS = {
     Decision.Verdict.REJECT: Run.Verdict.REJECTED,
     Decision.Verdict.WITHDRAW: Run.Verdict.WITHDRAWN,
     Decision.Verdict.RESTORE: Run.Verdict.ACCEPTED,
+    Decision.Verdict.REOPEN: Run.Verdict.SUBMITTED,
 }
 FROM = {
     Decision.Verdict.ACCEPT: (Run.Verdict.SUBMITTED, Run.Verdict.REJECTED),
     Decision.Verdict.REJECT: (Run.Verdict.SUBMITTED, Run.Verdict.ACCEPTED),
     Decision.Verdict.WITHDRAW: (Run.Verdict.ACCEPTED,),
     Decision.Verdict.RESTORE: (Run.Verdict.WITHDRAWN,),
+    Decision.Verdict.REOPEN: (Run.Verdict.ACCEPTED, Run.Verdict.REJECTED),
 }
 """Which verdicts a decision may follow."""
 
@@ -55,10 +57,35 @@ def restore_trial(run: Run, index: int, *, by: Any, reason: str) -> Decision:
     return _on_trial(run, index, Decision.Verdict.RESTORE, by, reason)
 
 
+def undo(decision: Decision, *, by: Any, reason: str) -> Decision:
+    """Take a further decision, which puts back what held before this one: nothing is ever struck from the list."""
+    run = Run.objects.filter(ulid=decision.run).first()
+    if run is None:
+        raise NotAllowed(f"The run {decision.run} is not on this site any more.")
+    alike = Decision.objects.filter(run=decision.run, trial=decision.trial).order_by("id")
+    if alike.filter(pk__gt=decision.pk).exists():
+        raise NotAllowed(f"'{decision.verdict}' was followed by another decision; only the newest can be undone.")
+    if decision.trial is not None:
+        withdrawn = decision.verdict == Decision.Verdict.WITHDRAW
+        return (restore_trial if withdrawn else withdraw_trial)(run, decision.trial, by=by, reason=reason)
+    before = alike.filter(pk__lt=decision.pk).last()
+    wanted = VERDICTS[Decision.Verdict(before.verdict)] if before else Run.Verdict.SUBMITTED
+    return decide(run, way_back(run.verdict, wanted), by=by, reason=reason)
+
+
+def way_back(held: str, wanted: str) -> Decision.Verdict:
+    """Name the decision that leads from one verdict to another."""
+    return next(verdict for verdict, after in VERDICTS.items() if after == wanted and held in FROM[verdict])
+
+
 def _on_trial(run: Run, index: int, verdict: Decision.Verdict, by: Any, reason: str) -> Decision:
     may(by, reason.strip())
-    if not run.trials.filter(index=index).exists():
+    trial = run.trials.filter(index=index).first()
+    if trial is None:
         raise NotAllowed(f"The run {run.ulid} has no trial {index}.")
+    if trial.withdrawn == (verdict == Decision.Verdict.WITHDRAW):
+        how = "withdrawn already" if trial.withdrawn else "not withdrawn"
+        raise NotAllowed(f"Trial {index} of run {run.ulid} is {how}.")
     with transaction.atomic():
         held = Run.objects.select_for_update().get(pk=run.pk)
         decision = Decision.objects.create(run=held.ulid, trial=index, verdict=verdict, reason=reason.strip(), by=by)

@@ -22,6 +22,11 @@ from runner.leaks import VERSION, Leak, find_leaks
 
 from .curate import NotAllowed, may
 
+AFTER = {
+    BlobDecision.Verdict.RELEASE: Blob.State.PRESENT,
+    BlobDecision.Verdict.HOLD: Blob.State.HELD,
+    BlobDecision.Verdict.REDACT: Blob.State.REDACTED,
+}
 Scan = dict[str, list[Leak]]
 PART = 2_000
 
@@ -48,8 +53,7 @@ def hold(found: Scan) -> None:
 
 def held_in(run: Run) -> Any:
     """Find the uses of blobs that wait for a curator, asked so that indexes have the few among a large run's many."""
-    held = Blob.objects.exclude(state=Blob.State.PRESENT).filter(state=Blob.State.HELD)
-    return BlobUse.objects.filter(run=run, bench=run.bench_id, blob__in=held)
+    return BlobUse.objects.filter(run=run, bench=run.bench_id, blob__in=Blob.objects.held())
 
 
 def held_of(run: Run) -> int:
@@ -60,6 +64,22 @@ def held_of(run: Run) -> int:
 def release(blob: Blob, *, by: Any, reason: str) -> None:
     """Show what was held back after all."""
     _decide(blob, BlobDecision.Verdict.RELEASE, by, reason)
+
+
+def hold_again(blob: Blob, *, by: Any, reason: str) -> None:
+    """Take a release back: nobody opens the bytes until a curator decides anew."""
+    _decide(blob, BlobDecision.Verdict.HOLD, by, reason)
+
+
+def undo(decision: BlobDecision, *, by: Any, reason: str) -> None:
+    """Take a further decision that puts back what held before this one; deleted bytes do not come back."""
+    blob = Blob.objects.filter(digest=decision.digest).first()
+    if blob is None or decision.verdict == BlobDecision.Verdict.REDACT:
+        raise NotAllowed(f"The bytes of blob {decision.digest[:12]}… are gone; that cannot be undone.")
+    if BlobDecision.objects.filter(digest=decision.digest, pk__gt=decision.pk).exists():
+        raise NotAllowed(f"'{decision.verdict}' was followed by another decision; only the newest can be undone.")
+    back = hold_again if decision.verdict == BlobDecision.Verdict.RELEASE else release
+    back(blob, by=by, reason=reason)
 
 
 def redact(blob: Blob, *, by: Any, reason: str) -> None:
@@ -79,13 +99,16 @@ def _decide(blob: Blob, verdict: BlobDecision.Verdict, by: Any, reason: str) -> 
     may(by, reason.strip())
     with transaction.atomic():
         held = Blob.objects.select_for_update().get(pk=blob.pk)
-        if held.state != Blob.State.HELD:
+        if verdict == BlobDecision.Verdict.HOLD and not (held.state == Blob.State.PRESENT and _released(held)):
+            raise NotAllowed(
+                f"The blob {held.digest[:12]}… is {held.state}; only what was released is held back again."
+            )
+        if verdict != BlobDecision.Verdict.HOLD and held.state != Blob.State.HELD:
             raise NotAllowed(
                 f"The blob {held.digest[:12]}… is {held.state}; only what is held back waits for a verdict."
             )
         BlobDecision.objects.create(digest=held.digest, verdict=verdict, reason=reason.strip(), by=by)
-        gone = verdict == BlobDecision.Verdict.REDACT
-        Blob.objects.filter(pk=held.pk).update(state=Blob.State.REDACTED if gone else Blob.State.PRESENT)
+        Blob.objects.filter(pk=held.pk).update(state=AFTER[verdict])
         runs = Run.objects.filter(pk__in=BlobUse.objects.filter(blob=held).values("run"))
         Bench.objects.filter(pk__in=runs.values("bench")).update(revision=F("revision") + 1)
         runs.update(revision=F("revision") + 1)
@@ -94,11 +117,16 @@ def _decide(blob: Blob, verdict: BlobDecision.Verdict, by: Any, reason: str) -> 
 def _hold(blob: Blob, leaks: list[Leak]) -> None:
     """Hold a blob back; one that a curator has released before stays so."""
     blob.scanned = VERSION
-    if blob.state == Blob.State.PRESENT and not BlobDecision.objects.filter(digest=blob.digest).exists():
+    if blob.state == Blob.State.PRESENT and not _released(blob):
         blob.state = Blob.State.HELD
     blob.save(update_fields=["scanned", "state"])
     blob.findings.all().delete()
     Finding.objects.bulk_create(Finding(blob=blob, kind=k.kind[:100], line=k.line, shown=k.shown[:60]) for k in leaks)
+
+
+def _released(blob: Blob) -> bool:
+    newest = BlobDecision.objects.filter(digest=blob.digest).last()
+    return newest is not None and newest.verdict == BlobDecision.Verdict.RELEASE
 
 
 def _leaks(digest: str) -> list[Leak] | None:

@@ -37,8 +37,8 @@ class Notice:
     kind: Kind | Literal[""] = ""
     short: str = ""
     rows: tuple[Notice, ...] = ()
-    held: bool = False
-    """It speaks of what is held back: who may decide about it is led there."""
+    waits: Literal["", "run", "files"] = ""
+    """It speaks of what a curator decides about: who may is led there."""
 
 
 VERDICTS = {
@@ -93,7 +93,8 @@ def _verdict(loaded: Loaded, reason: str) -> Iterator[Notice]:
     run = loaded.run
     if run.verdict in VERDICTS:
         level: Literal["warn", "danger"] = "warn" if run.verdict == "submitted" else "danger"
-        yield Notice(level, " ".join(filter(None, (VERDICTS[run.verdict], f"Reason: {reason}" if reason else ""))))
+        text = " ".join(filter(None, (VERDICTS[run.verdict], f"Reason: {reason}" if reason else "")))
+        yield Notice(level, text, waits="run")
     if run.state == "running" and (since := silent_since(run)):
         yield Notice("danger", f"No sign of life since {since.day} {since:%b %Y, %H:%M:%S} UTC: {SILENT}")
     if run.state == "interrupted":
@@ -107,7 +108,7 @@ def _held(aside: Beside) -> Iterator[Notice]:
         struck = (
             " Its journal is one of them: in what stands here of it the find is struck out." if aside.struck else ""
         )
-        yield Notice("warn", f"{held(aside.held)}{struck}", held=True)
+        yield Notice("warn", f"{held(aside.held)}{struck}", waits="files")
 
 
 def _regraded(loaded: Loaded) -> Iterator[Notice]:

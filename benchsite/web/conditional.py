@@ -15,6 +15,7 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 
 from benchsite.accounts.access import access_class
+from benchsite.readings.curate.waiting import waiting
 from runner.digests import sha256
 
 from .context import RELEASE
@@ -37,9 +38,17 @@ BUILD = f"{RELEASE}+{_build()}"
 
 
 def etag(request: HttpRequest, revision: str) -> str:
-    """Access class, reader (the header names them), revision, canonical query and release."""
+    """Access class, reader and what waits for them (the header names both), revision, canonical query and release."""
     query = sorted((key, value) for key, values in request.GET.lists() for value in values)
-    parts = (access_class(request.user), str(request.user), revision, request.path, repr(query), BUILD)
+    parts = (
+        access_class(request.user),
+        str(request.user),
+        repr(waiting(request.user)),
+        revision,
+        request.path,
+        repr(query),
+        BUILD,
+    )
     return quote_etag(sha256("\n".join(parts).encode())[:32])
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from benchsite.readings.curate.waiting import waiting
+
 from .permalink import permalink
 
 SHEETS = (
@@ -33,7 +35,10 @@ def site(request: HttpRequest) -> dict[str, Any]:
     sheets = [f"css/{sheet}.css" for sheet in SHEETS]
     # not "site": Django's login view puts the host's name there
     link = SimpleLazyObject(lambda: permalink(request))  # a page whose query only it understands gives its own
-    return {"frame": {"release": RELEASE, "sheets": sheets, "here": _place(name or "")}, "link": link}
+    frame = {"release": RELEASE, "sheets": sheets, "here": _place(name or "")}
+    # an error page may be shown before anybody is known
+    curating = SimpleLazyObject(lambda: waiting(getattr(request, "user", None)))
+    return {"frame": frame, "link": link, "curating": curating}
 
 
 def _place(name: str) -> str:

@@ -43,11 +43,6 @@ def compare_trials(*trials: tuple[str, int], **asked: str) -> str:
     return f"{address('compare')}?{'&'.join([*named, rest] if rest else named)}"
 
 
-def held_files(ulid: str) -> str:
-    """Where a curator decides about what of a run is held back."""
-    return f"{address('admin:artifacts_blob_changelist')}?state__exact=held&uses__run__ulid={ulid}"
-
-
 def unsolved_of(strip: Any) -> list[int]:
     """Of a strip of marks, the first unsolved trial and the nearest solved one of its case in it, if there is one."""
     missed = next((mark for mark in strip.marks if mark.status == "unsolved"), None)

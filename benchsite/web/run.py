@@ -47,7 +47,7 @@ def run(request: HttpRequest, ulid: str) -> HttpResponse:
             "link": link,
             "may_cancel": may,
             "parquet": has_parquet(),
-            "decide": links.held_files(of.ulid) if is_curator(request.user) else "",
+            "decide": of.ulid if is_curator(request.user) else "",
             **writing,
         }
 

@@ -211,6 +211,12 @@ def twins(name: str, query: str = "") -> SafeString:
 
 
 @register.simple_tag
+def further(asked: Any, after: int) -> str:
+    """The query of a list's next page."""
+    return str(asked.query(after=after))
+
+
+@register.simple_tag
 def hit_url(hit: Hit) -> str:
     return reverse(hit.route, args=hit.args)
 

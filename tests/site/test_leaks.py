@@ -134,7 +134,7 @@ def test_what_a_journal_says_is_struck_out_on_every_page_told_and_the_same_after
     notice = (
         "1 of its files looks as if it held a secret: nobody can open what is held back until a curator decides. Its"
     )
-    decide = f"{LIST}?state__exact=held&amp;uses__run__ulid={run.ulid}"
+    decide = f"/curate/?show=files&amp;run={run.ulid}"
     shown = client.get(f"/runs/{run.ulid}/").content.decode()
     assert notice in shown
     assert decide not in shown

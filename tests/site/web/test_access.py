@@ -66,6 +66,7 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(
         ("artifact", "compare", "compare_table", "compare_trials", "compare_report", "run_report"), PRIVATE
     ),
+    **dict.fromkeys(("curate", "curate_table"), (404, 404, 404, 200)),
     "tokens": OWN,
     "job": (404, 404, 200, 200),
     **dict.fromkeys(("token_revoke", "run_cancel", "run_note", "run_tag"), (302, 405, 405, 405)),
@@ -105,6 +106,7 @@ def address(name: str, run: Run) -> str:
         "run_trials_table": [*of_run, "json"],
         "compare_table": ["cases", "csv"],
         "token_revoke": [1],
+        "curate_table": ["runs", "csv"],
         "job": ["mias-bundle"],
         "docs_page": ["operations"],
     }

@@ -1,0 +1,74 @@
+"""Files held back because they look as if they held a secret: what was found, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import OuterRef, Subquery
+
+from benchsite.artifacts.models import Blob, BlobUse, Finding
+from benchsite.readings.sheet import Sheet
+from benchsite.runs.models import Run
+
+from .asked import LIMIT, Asked
+
+FINDINGS = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """`run` is one of the runs that use it; the artifact's page names the others. A journal can't be redacted."""
+
+    blob: Any
+    found: tuple[Finding, ...]
+    more: int
+    run: Run | None
+
+    @property
+    def journal(self) -> bool:
+        return self.run is not None and self.blob.digest in (self.run.manifest, self.run.events)
+
+
+@dataclass(frozen=True)
+class Page:
+    asked: Asked
+    rows: tuple[Row, ...]
+    total: int
+    next: int | None
+    limit: int = LIMIT
+
+
+def files_page(asked: Asked) -> Page:
+    found = Blob.objects.held()
+    uses = BlobUse.objects.filter(blob=OuterRef("pk"))
+    if asked.run:
+        found = found.filter(uses__run__ulid=asked.run)
+        uses = uses.filter(run__ulid=asked.run)
+    if asked.bench:
+        owner, _, name = asked.bench.partition("/")
+        uses = uses.filter(bench__owner=owner, bench__name=name)
+        found = found.filter(uses__bench__owner=owner, uses__bench__name=name).distinct()
+    blobs, onward = asked.part(found.annotate(run_pk=Subquery(uses.values("run")[:1])), Blob.objects)
+    return Page(asked, tuple(_rows(blobs)), found.count(), onward)
+
+
+def _rows(blobs: Sequence[Any]) -> Iterator[Row]:
+    runs = Run.objects.select_related("bench", "by").in_bulk([blob.run_pk for blob in blobs if blob.run_pk])
+    findings: dict[int, list[Finding]] = {}
+    for one in Finding.objects.filter(blob__in=blobs):
+        findings.setdefault(one.blob_id, []).append(one)
+    for blob in blobs:
+        found = findings.get(blob.pk, [])
+        yield Row(blob, tuple(found[:FINDINGS]), max(0, len(found) - FINDINGS), runs.get(blob.run_pk))
+
+
+def sheet(page: Page) -> Sheet:
+    head = ("digest", "size", "received_at", "found", "bench", "run", "by")
+    rows = (
+        (row.blob.digest, row.blob.size, row.blob.created_at.isoformat(), "; ".join(map(str, row.found)),
+         *((str(row.run.bench), row.run.ulid, str(row.run.by) if row.run.by else None) if row.run else (None,) * 3))
+        for row in page.rows
+    )  # fmt: skip
+    return Sheet("curate-files", head, rows, {"table": "files", "total": page.total, "after": page.next})
