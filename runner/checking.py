@@ -13,6 +13,7 @@ from .errors import BenchError
 from .manifest import Manifest
 from .prepare import Prepared
 from .records import RunResult, Trial
+from .reports.figures import number
 from .running import TRIES, run
 from .schema import MeasureSpec
 from .selection import Selection
@@ -134,4 +135,4 @@ def _said(trial: Trial, measure: MeasureSpec) -> str:
     value = _value(trial)
     if measure.type == "bool":
         return (trial.final.outcome if trial.final else None) or "not observed"
-    return "not observed" if value is None else f"{value:g}"
+    return "not observed" if value is None else number(value)

@@ -6,6 +6,7 @@ from typing import Any
 from runner import replay
 from runner.cancelling import standing
 from runner.records import RunResult, Trial
+from runner.reports.figures import number
 from runner.selection import name_of
 
 from .coverage import counted, told_coverage, told_flags
@@ -148,7 +149,7 @@ def figure(measure: dict[str, Any], found: dict[str, Any]) -> str:
         return "-"
     rate = measure["type"] == "bool"
     unit = f" {measure['unit']}" if measure["unit"] and not rate else ""
-    middle = f"{found['macro'] * 100:.0f} %" if rate else f"{found['macro']:.4g}{unit}"
+    middle = f"{found['macro'] * 100:.0f} %" if rate else f"{number(found['macro'])}{unit}"
     span = "" if found["lo"] is None else f" [{_bound(found['lo'], rate)}, {_bound(found['hi'], rate)}]"
     return f"{middle}{span} {found['k']:.0f}/{found['n']}" if rate else f"{middle}{span} n={found['n']}"
 
@@ -158,7 +159,7 @@ def counted_shares(shares: dict[str, int]) -> str:
 
 
 def _bound(value: float, rate: bool) -> str:
-    return f"{value * 100:.0f}" if rate else f"{value:.4g}"
+    return f"{value * 100:.0f}" if rate else number(value)
 
 
 def _cautions(made: dict[str, Any]) -> list[str]:

@@ -16,6 +16,8 @@ from runner.statistics.pairing import WHY
 from runner.statistics.rows import Row, known_sum, rows_of
 from runner.statistics.telling import amount, told
 
+from .figures import number
+
 Rule = Literal["seen", "sure", "safe"]
 
 
@@ -129,7 +131,7 @@ def _cost(found: Between, base: RunResult, other: RunResult, rules: Rules) -> It
         yield Check("cost", False, f"The cost is unknown in {where}; {allowed}.")
         return
     passed = now <= before * (1 + rules.max_cost_rise) + 1e-12
-    yield Check("cost", passed, f"A trial costs ${now:.4g}, and ${before:.4g} in the baseline; {allowed}.")
+    yield Check("cost", passed, f"A trial costs ${number(now)}, and ${number(before)} in the baseline; {allowed}.")
 
 
 def _rows(found: Between, result: RunResult) -> list[Row]:
@@ -144,7 +146,7 @@ def _mean_cost(rows: Iterable[Row]) -> float | None:
 
 
 def _figure(value: float, rate: bool, unit: str) -> str:
-    return f"{value * 100:.4g} %" if rate else f"{value:.4g} {unit}".strip()
+    return f"{value * 100:.4g} %" if rate else f"{number(value)} {unit}".strip()
 
 
 def _capital(text: str) -> str:

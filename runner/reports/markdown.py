@@ -11,6 +11,8 @@ from runner.statistics.paired import Paired
 from runner.statistics.pairing import WHY, Pair
 from runner.statistics.telling import signed, span
 
+from .figures import number
+
 NONE = "\N{EN DASH}"
 MOST = 50
 """Cases that a summary lists; the rest are counted."""
@@ -81,7 +83,7 @@ def _made(cell: str, made: Paired, rate: bool) -> list[str]:
 def figure(value: float | None, rate: bool) -> str:
     if value is None:
         return NONE
-    return f"{value * 100:.0f} %" if rate else f"{value:.4g}"
+    return f"{value * 100:.0f} %" if rate else number(value)
 
 
 def _moved(found: Between) -> list[str]:
