@@ -18,6 +18,7 @@ from benchsite.flows.leaks import held_in
 from benchsite.runs.models import Run, Tally, Trial
 from runner.faults import FLAGS, STATES
 
+from .prepared import Prepared
 from .reasons import HEAD, Reason
 
 PLACES = {flag: place for place, flag in enumerate(FLAGS)}
@@ -55,9 +56,8 @@ class Beside:
 
 def beside(run: Run) -> Beside:
     """Every part is small: a row a measure, a set of flags, a reason, a decision or a tag."""
-    first, *rest = _parts(run)
     found, seen, newest = Beside(), Counter[str](), 0
-    for kind, a, b, c, x, y in first.union(*rest, all=True):
+    for kind, a, b, c, x, y in _BESIDE.rows(run):
         if kind == "measure":
             found.gaps[int(a)] = (x, y)
         elif kind == "flags":
@@ -77,6 +77,11 @@ def beside(run: Run) -> Beside:
     found.tags.sort()
     found.notes.sort()
     return found
+
+
+def _whole(run: Run) -> Any:
+    first, *rest = _parts(run)
+    return first.union(*rest, all=True)
 
 
 def _parts(run: Run) -> Iterator[Any]:
@@ -100,3 +105,6 @@ def _part(rows: Any, kind: str, a: Any, b: Any = None, c: Any = None, **numbers:
     zero = Cast(Value(0), IntegerField())
     named = rows.order_by().annotate(k=Cast(Value(kind), TextField()), **texts).values_list("k", "a", "b", "c")
     return named.annotate(**{name: numbers.get(name, zero) for name in "xy"})
+
+
+_BESIDE = Prepared(_whole)

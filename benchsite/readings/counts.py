@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.db.models import Q, TextField
@@ -120,28 +119,41 @@ SLOT_FIELDS = ("cell_id", "scenario_id", "case_id", "planned", "states", "faults
 TEXTS = {"of_states": Cast("states", TextField()), "of_faults": Cast("faults", TextField())}
 
 
-def read_slots(query: Any, *more: str) -> Iterator[tuple[Slot, tuple[Any, ...]]]:
-    """Give slots, each with the values of `more` columns.
-
-    Thousands of slots have a few dozen different counts: each text of JSON is read once, and shared by all who have it.
-    """
-    names = ("of_states" if name == "states" else "of_faults" if name == "faults" else name for name in SLOT_FIELDS)
-    read = _Read()
-    for cell, scenario, case, planned, states, faults, *numbers in (
-        query.order_by("id").annotate(**TEXTS).values_list(*names, *more)
-    ):
-        yield Slot(cell, scenario, case, planned, read[states], read[faults], *numbers[:6]), tuple(numbers[6:])
-
-
-class _Read(dict[str, dict[str, int]]):
-    def __missing__(self, text: str) -> dict[str, int]:
-        found: dict[str, int] = json.loads(text)
-        self[text] = found
-        return found
+def read_slots(query: Any, *more: str) -> list[tuple[Slot, tuple[Any, ...]]]:
+    """Give slots, each with the values of `more` columns."""
+    rows = _rows(query, *more)
+    return list(
+        zip(_slots([row[: len(SLOT_FIELDS)] for row in rows]), [row[len(SLOT_FIELDS) :] for row in rows], strict=True)
+    )
 
 
 def slots_of(query: Any) -> list[Slot]:
-    return [slot for slot, _ in read_slots(query)]
+    return _slots(_rows(query))
+
+
+def _rows(query: Any, *more: str) -> list[tuple[Any, ...]]:
+    names = ("of_states" if name == "states" else "of_faults" if name == "faults" else name for name in SLOT_FIELDS)
+    return list(query.order_by("id").annotate(**TEXTS).values_list(*names, *more))
+
+
+def _slots(rows: Iterable[tuple[Any, ...]]) -> list[Slot]:
+    """Thousands of slots have a few dozen different counts: each text of JSON is read once, and shared by all who have
+    it. Each column is named, as pages make thousands and a row told by its ends takes three times as long.
+    """
+    read = ReadOnce()
+    return [
+        Slot(cell, scenario, case, planned, read[states], read[faults], cost, seconds, tokens, costs, times, tokened)
+        for cell, scenario, case, planned, states, faults, cost, seconds, tokens, costs, times, tokened in rows
+    ]
+
+
+class ReadOnce(dict[str, dict[str, Any]]):
+    """What texts of JSON say: each is read at the first asking, and what it says is shared."""
+
+    def __missing__(self, text: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(text)
+        self[text] = found
+        return found
 
 
 def by_cell(slots: Iterable[Slot]) -> dict[int, Counts]:
@@ -153,17 +165,17 @@ def by_cell(slots: Iterable[Slot]) -> dict[int, Counts]:
 
 
 def _sum(slots: list[Slot]) -> Counts:
-    alike = Counter([(id(slot.states), id(slot.faults)) for slot in slots])
-    made = Counts(planned=sum([slot.planned for slot in slots]))
-    for key, slot in {(id(slot.states), id(slot.faults)): slot for slot in slots}.items():
-        for state, many in slot.states.items():
-            made.states[state] += many * alike[key]
-        for fault, many in slot.faults.items():
-            made.faults[fault] += many * alike[key]
-    for name in ("cost", "seconds", "tokens"):
-        known = [one for one in map(attrgetter(name), slots) if one is not None]
+    _, _, _, planned, states, faults, *took, costs, times, tokens = zip(*slots, strict=True)
+    made = Counts(planned=sum(planned), cost_n=sum(costs), seconds_n=sum(times), tokens_n=sum(tokens))
+    kinds = list(zip(map(id, states), map(id, faults), strict=True))
+    many = Counter(kinds)
+    for kind, counts in dict(zip(kinds, zip(states, faults, strict=True), strict=True)).items():
+        for summed, seen in zip((made.states, made.faults), counts, strict=True):
+            for word, often in seen.items():
+                summed[word] += often * many[kind]
+    for name, column in zip(("cost", "seconds", "tokens"), took, strict=True):
+        known = [one for one in column if one is not None]
         setattr(made, name, sum(known) if known else None)
-        setattr(made, f"{name}_n", sum(map(attrgetter(f"{name}_n"), slots)))
     return made
 
 

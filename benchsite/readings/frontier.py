@@ -82,14 +82,12 @@ def frontier(board: Board, places: Sequence[Place], slots: Iterable[Slot], x: st
 def _taken(slots: Iterable[Slot], x: str) -> dict[int, list[float]]:
     """Give, by cell, what a trial of each scenario took on average, of those that tell it: the same clusters as the
     pooled figure has."""
-    sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    taken = attrgetter(x, f"{x}_n")
-    for slot in slots:
-        spent, known = taken(slot)
+    sums: dict[tuple[int, int], tuple[float, int]] = {}
+    taken = attrgetter("cell", "scenario", x, f"{x}_n")
+    for cell, scenario, spent, known in map(taken, slots):
         if spent is not None:
-            held = sums[slot.cell, slot.scenario]
-            held[0] += spent
-            held[1] += known
+            before = sums.get((cell, scenario))
+            sums[cell, scenario] = (before[0] + spent, before[1] + known) if before else (spent, known)
     means: dict[int, list[float]] = defaultdict(list)
     for (cell, _), (spent, known) in sums.items():
         means[cell].append(spent / known)

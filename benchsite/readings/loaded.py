@@ -9,7 +9,8 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from django.db.models import Q, Subquery, Value
+from django.db.models import Q, Subquery, TextField
+from django.db.models.functions import Cast
 
 from benchsite.artifacts.models import Blob
 from benchsite.artifacts.store import open_blob, read_blob
@@ -18,9 +19,10 @@ from benchsite.flows import clean
 from benchsite.runs.models import Run, Tally
 from runner.errors import RunnerError
 
-from .counts import Counts, Slot, by_cell, read_slots, slots_of, total
+from .counts import Counts, ReadOnce, Slot, by_cell, read_slots, slots_of, total
 from .leaderboard import MeasureFacts, headline_of, measures_of
 from .matrix import TallyRow, Values
+from .prepared import Prepared
 from .subjects import Axes, CellFacts, cells_of
 from .words import natural
 
@@ -93,15 +95,9 @@ class Loaded:
     @cached_property
     def _declared(self) -> list[tuple[Any, ...]]:
         """What this run's version and that of the accepted run before it declare: one query for both."""
-        before = self.run_before.values("version")[:1] if self.with_before else []
-        found = ScenarioVersion.objects.filter(Q(version=self.run.version_id) | Q(version__in=before))
-        columns = ("scenario_id", "scenario__slug", "scenario__name", "version_id", "fingerprint", "version__hashes")
-        label = Subquery(self.run_before.values("label")[:1]) if self.with_before else Value(0)
-        return sorted(found.annotate(label=label).values_list(*columns, "label"), key=lambda row: natural(row[1]))
-
-    @property
-    def run_before(self) -> Any:
-        return Run.objects.filter(bench=self.run.bench_id, pk__lt=self.run.pk).counted().order_by("-id")
+        once = ReadOnce()
+        rows = (_DECLARED_BEFORE if self.with_before else _DECLARED).rows(self.run)
+        return sorted(((*row, once[hashes], label) for *row, hashes, label in rows), key=lambda row: natural(row[1]))
 
     @cached_property
     def before(self) -> Before | None:
@@ -140,8 +136,10 @@ class Loaded:
         # each column more costs as much as the rest of such a row, and there are thousands
         names, reduced = ["cell_id", "case_id", "n", "sum"], _mean
         if measure.type == "category":
-            names.append("shares")
-        elif measure.reducer in REDUCED:
+            rows, once = rows.annotate(of_shares=Cast("shares", TextField())), ReadOnce()
+            names.append("of_shares")
+            return Values(measure, [_mean(*row, once[shares]) for *row, shares in rows.values_list(*names)])
+        if measure.reducer in REDUCED:
             names.append(measure.reducer)
             reduced = _column
         elif measure.reducer == "sum":
@@ -168,6 +166,21 @@ def _manifest(digest: str) -> dict[str, Any]:
 
 
 NO_SHARES: Mapping[str, int] = MappingProxyType({})
+
+
+def _declared(run: Run, before: Any) -> Any:
+    found = ScenarioVersion.objects.filter(Q(version=run.version_id) | Q(version__in=before.values("version")[:1]))
+    columns = ("scenario_id", "scenario__slug", "scenario__name", "version_id", "fingerprint", "of_hashes", "of_label")
+    hashes, label = Cast("version__hashes", TextField()), Subquery(before.values("label")[:1])
+    return found.order_by().annotate(of_hashes=hashes, of_label=label).values_list(*columns)
+
+
+def _before(run: Run) -> Any:
+    return Run.objects.filter(bench=run.bench_id, pk__lt=run.pk).counted().order_by("-id")
+
+
+_DECLARED = Prepared(lambda run: _declared(run, Run.objects.none()))
+_DECLARED_BEFORE = Prepared(lambda run: _declared(run, _before(run)))
 
 
 def _mean(cell: int, case: int, n: int, total: float | None, shares: Mapping[str, int] = NO_SHARES) -> TallyRow:

@@ -133,7 +133,8 @@ class Values:
         """How often each category came."""
         counted: Counter[str] = Counter()
         for row in self.of(cell, cases):
-            counted.update(row.shares)
+            for value, many in row.shares.items():  # by hand: Counter.update is slow on mappings
+                counted[value] += many
         return counted
 
     def share(self, cell: int, cases: Sequence[int]) -> tuple[str, int] | None:
@@ -150,25 +151,30 @@ class Squares:
     cells: Sequence[CellFacts]
     policy: str
     values: Values | None
-    known: dict[tuple[int, int, int], Square] = field(default_factory=dict)
+    known: dict[tuple[Any, ...], Square] = field(default_factory=dict)
 
     def of(self, slots: Sequence[Slot]) -> Square:
         """Make a square; of thousands made of one slot most are alike, and their states were read once (see counts)."""
         if len(slots) > 1:
             return square(slots, self.policy, self.values)
-        slot = slots[0]
+        slot, values = slots[0], self.values
         key = (slot.planned, id(slot.states), id(slot.faults))
         made = self.known.get(key)
         if made is None:
             made = self.known[key] = square(slots, self.policy, None)
-        values = self.values
         if values is None:
             return made
-        row = values.rows.get((slot.cell, slot.case)) if values.numbers else None
+        row = values.rows.get((slot.cell, slot.case))
         if row is None:
             return _figure(slots, made.planned, made.errors, made.excluded, values)
-        figure, text = row.figure, fixed(row.figure, values.places)  # as _figure has it, which makes lists first
-        return Square(figure, text, figure, row.n, made.planned, made.errors, made.excluded)
+        if values.numbers:  # as _figure has it, which makes lists first
+            figure, text = row.figure, fixed(row.figure, values.places)
+            return Square(figure, text, figure, row.n, made.planned, made.errors, made.excluded)
+        alike = (*key, row.n, row.sum, id(row.shares))
+        found = self.known.get(alike)
+        if found is None:
+            found = self.known[alike] = _figure(slots, made.planned, made.errors, made.excluded, values)
+        return found
 
 
 def matrix(

@@ -81,6 +81,7 @@ def revision(sides: tuple[Side, ...]) -> str:
 
 def _context(made: NumbersPage) -> dict[str, Any]:
     of, asked, words = list(made.of), made.asked, made.words
+    lists = compare_pooled.Addresses(of, asked)
 
     def turned(place: int) -> str:
         return asked.query([of[place], *of[:place], *of[place + 1 :]], first=1, side=0)
@@ -89,8 +90,8 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         {
             "it": column,
             "href": _side_url(column.side),
-            "planned": _listed(made, behind.planned(made, place)),
-            "observed": _listed(made, behind.observed(made, place)),
+            "planned": _listed(lists, behind.planned(made, place)),
+            "observed": _listed(lists, behind.observed(made, place)),
             **{show: _cases(made, place, show) for show in ("better", "worse", "same", "apart") if place},
             "baseline": turned(place) if place else "",
             "without": asked.query([*of[:place], *of[place + 1 :]], first=1, side=0) if len(of) > 2 else "",
@@ -101,7 +102,7 @@ def _context(made: NumbersPage) -> dict[str, Any]:
         "page": made,
         "crumbs": links.crumbs_of_bench(made.bench, ("Compare", None)),
         "columns": columns,
-        "rows": _rows(made),
+        "rows": _rows(made, lists),
         "policies": [asked.query(of, policy=name) for name in POLICIES],
         "measures": [(measure, asked.query(of, measure=measure.key, want=0.0, first=1)) for measure in made.measures],
         "shows": [(name, words[name], made.counts[name], asked.query(of, show=name, first=1)) for name in SHOWS],
@@ -118,14 +119,14 @@ def _context(made: NumbersPage) -> dict[str, Any]:
     }
 
 
-def _rows(made: NumbersPage) -> list[dict[str, Any]]:
+def _rows(made: NumbersPage, lists: compare_pooled.Addresses) -> list[dict[str, Any]]:
     flips = made.flips.of(made.lines)
     rows = []
     for line in made.lines:
         squares = []
         for place, square in enumerate(line.squares):
             pair = flips.get((line.slug, line.case, place))
-            trials = _listed(made, behind.of_case(made, place, line))
+            trials = _listed(lists, behind.of_case(made, place, line))
             squares.append((square, links.compare_trials(*pair) if pair else "", trials))
         rows.append({"line": line, "href": _scenario_url(made, line.slug), "squares": squares})
     return rows
@@ -137,16 +138,16 @@ def _cases(made: NumbersPage, place: int, show: str) -> str:
     return made.asked.query(made.of, show=show, side=side, first=1) + "#cases"
 
 
-def _listed(made: NumbersPage, found: behind.Listed | Behind | None) -> str:
+def _listed(lists: compare_pooled.Addresses, found: behind.Listed | Behind | None) -> str:
     if isinstance(found, Behind):
-        return compare_pooled.address(made.of, made.asked, found)
+        return lists.of(found)
     return links.trials(found.run, **found.filters) if found else ""
 
 
 def _scenario_url(made: NumbersPage, slug: str) -> str:
     if made.kind == "subject":
-        return reverse("bench_scenario", args=[made.bench.owner, made.bench.name, slug])
-    return reverse("run_scenario", args=[made.columns[0].side.run.ulid, slug])
+        return links.address("bench_scenario", made.bench.owner, made.bench.name, slug)
+    return links.address("run_scenario", made.columns[0].side.run.ulid, slug)
 
 
 def _side_url(side: Side) -> str:

@@ -49,16 +49,34 @@ def table(request: HttpRequest, of: tuple[Of, ...], kind: str) -> HttpResponse:
     return twins.twin(request, revision, lambda: pooled_sheet(found(pooled_trials(sides, asked, behind))), kind)
 
 
-def address(of: Iterable[Of], asked: Asked, behind: Behind) -> str:
-    """The one address of such a list: what does not choose among trials is left out."""
-    return f"{reverse('compare_trials')}{_query(of, asked, behind)}"
+class Addresses:
+    """Addresses of such lists, of which a page has hundreds: what those of a side share is written once."""
+
+    def __init__(self, of: Iterable[Of], asked: Asked) -> None:
+        self._of, self._asked = tuple(of), asked
+        self._heads: dict[tuple[int, str], str] = {}
+        self._cases: dict[tuple[str, str | None], str] = {}
+
+    def of(self, behind: Behind) -> str:
+        """The one address of a list: what does not choose among trials is left out."""
+        side, case = (behind.side, behind.seen), (behind.scenario, behind.case)
+        if side not in self._heads:
+            self._heads[side] = f"{reverse('compare_trials')}{_query(self._of, self._asked, Behind(*side))}"
+        if case not in self._cases:
+            said = urlencode(_said([("scenario", behind.scenario), ("case", behind.case)]), safe=":/")
+            self._cases[case] = f"&{said}" if said else ""
+        return self._heads[side] + self._cases[case]
 
 
 def _query(of: Iterable[Of], asked: Asked, behind: Behind, after: tuple[str, int] | None = None) -> str:
     named = Asked(policy=asked.policy, measure=asked.measure, side=behind.side).query(of)
     onward = f"{after[0]}/{after[1]}" if after else ""
     rest = [("seen", behind.seen), ("scenario", behind.scenario), ("case", behind.case), ("after", onward)]
-    return f"{named}&{urlencode([(name, value) for name, value in rest if value], safe=':/')}"
+    return f"{named}&{urlencode(_said(rest), safe=':/')}"
+
+
+def _said(pairs: Iterable[tuple[str, str | None]]) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in pairs if value]
 
 
 def _asked(request: HttpRequest) -> tuple[Asked, Behind]:

@@ -112,6 +112,11 @@ def quantity(value: float | None, kind: str) -> str:
     return written(value)
 
 
+def span(lo: float | None, hi: float | None, kind: str) -> str:
+    """`[$0.21–$0.34]`, or nothing where there is no interval."""
+    return "" if lo is None or hi is None else f"[{quantity(lo, kind)}–{quantity(hi, kind)}]"
+
+
 FSI, PDI = "\u2068", "\u2069"
 
 

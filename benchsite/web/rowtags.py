@@ -11,10 +11,12 @@ from django.utils.safestring import SafeString
 from benchsite.readings.breakdown import Breakdown
 from benchsite.readings.breakdown import Panel as Scenario
 from benchsite.readings.distributions import Panel
+from benchsite.readings.frontier import Frontier
+from benchsite.readings.leaderboard import MeasureFacts
 from benchsite.readings.matrix import Matrix
 from benchsite.readings.question import Question
 from benchsite.readings.scenario import ScenarioPage
-from benchsite.readings.words import NONE
+from benchsite.readings.words import NONE, bounds
 
 from . import boxes, formats, links, matrix, tags
 
@@ -52,6 +54,29 @@ def _box_rows(ulid: str, panel: Panel) -> Iterator[str]:
         yield (
             f'{_head(title)}<td>{drawn}</td><td class="num">{escape(formats.quantity(of.median, panel.kind))}</td>'
             f'<td class="num few"><a href="{href}" title="trials with a value">{of.n:,}</a></td></tr>'
+        )
+
+
+@register.simple_tag
+def frontier_rows(front: Frontier, measure: MeasureFacts) -> SafeString:
+    """A frontier's cells: name, what each takes and gives with the intervals, and where that places it."""
+    return SafeString("".join(_frontier_rows(front, measure.type)))
+
+
+def _frontier_rows(front: Frontier, kind: str) -> Iterator[str]:
+    for spot in front.spots:
+        taken, given = formats.quantity(spot.x, front.x), formats.figure(spot.y, kind)
+        around, of_given = (
+            formats.span(spot.x_lo, spot.x_hi, front.x),
+            bounds(spot.y_lo, spot.y_hi, rate=kind == "bool"),
+        )
+        by, more = ", ".join(spot.by[:2]), len(spot.by) - 2
+        beaten = f' <span class="muted">by {escape(by)}{f" and {more} more" if more > 0 else ""}</span>' if by else ""
+        yield (
+            f'<tr><th scope="row" class="nowrap"><a href="c/{spot.cell.key10}/">{formats.axes(spot.cell)}</a></th>'
+            f'<td class="num">{escape(taken)} <span class="interval">{escape(around)}</span></td>'
+            f'<td class="num"><span class="rate">{escape(given)}</span> <span class="interval">{of_given}</span></td>'
+            f'<td class="wide">{spot.told}{beaten}</td></tr>'
         )
 
 

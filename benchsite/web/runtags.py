@@ -73,11 +73,6 @@ def share_cells(ulid: str, kinds: Categories, cell: CellFacts, parts: Any) -> Sa
 
 
 @register.simple_tag
-def range_of(lo: float | None, hi: float | None, kind: str) -> str:
-    return "" if lo is None or hi is None else f"[{formats.quantity(lo, kind)}–{formats.quantity(hi, kind)}]"
-
-
-@register.simple_tag
 def history_square(place: tuple[Any, str, Any], slug: str) -> SafeString:
     """A subject's k/n in one run, coloured by its rate, and a link to these trials."""
     run, key10, counts = place

@@ -47,16 +47,15 @@ def pareto(points: Sequence[Point], x: str = "minimize", y: str = "maximize") ->
     for row, point in enumerate(known):
         best[row, 0], worst[row, 0] = extremes(point.x_lo, point.x_hi, x)
         best[row, 1], worst[row, 1] = extremes(point.y_lo, point.y_hi, y)
-    placed = {
-        id(point): _placed(row, known, _beats(bad, bad[row]), _beats(worst, best[row]))
-        for row, point in enumerate(known)
-    }
+    beaten, surely = _beats(bad, bad), _beats(worst, best)
+    placed = {id(point): _placed(row, known, beaten[row], surely[row]) for row, point in enumerate(known)}
     return [placed.get(id(point), Placed(point.key, "unknown")) for point in points]
 
 
-def _beats(theirs: np.ndarray, mine: np.ndarray) -> list[int]:
-    """Give the rows that are no worse on both and better on one."""
-    return np.flatnonzero(np.all(theirs <= mine, axis=1) & np.any(theirs < mine, axis=1)).tolist()
+def _beats(theirs: np.ndarray, mine: np.ndarray) -> list[list[int]]:
+    """Give, for each row of `mine`, the rows of `theirs` that are no worse on both and better on one."""
+    no_worse, better = ((how(theirs.T[:, None], mine.T[:, :, None])) for how in (np.less_equal, np.less))
+    return [np.flatnonzero(row).tolist() for row in no_worse.all(axis=0) & better.any(axis=0)]
 
 
 def _placed(row: int, known: list[Point], beaten: list[int], surely: list[int]) -> Placed:
