@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,22 @@ from benchsite.artifacts.store import store
 from runner.blobs import BlobStore
 from runner.errors import JournalError
 from runner.journal import EVENTS, MANIFEST
+
+BESIDE = frozenset({"blobs", "sealed"})
+"""Folders beside a bench's runs; a world sealed there may hold files of any name."""
+
+
+def runs_below(path: Path) -> list[Path]:
+    """Name the run directories at and below a folder. None is looked into: kept worlds are an agent's, and hostile."""
+    found = []
+    for folder, folders, names in os.walk(path):
+        here = Path(folder)
+        if MANIFEST in names and (here == path or EVENTS in names or here.parent.name == "runs"):
+            found.append(here)
+            folders.clear()
+        else:
+            folders[:] = sorted(set(folders) - BESIDE)
+    return found
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,20 @@ def test_ingest_takes_a_whole_folder_of_runs_and_accepts_them(tmp_path: Path) ->
     said = run_command("ingest", str(tmp_path))
     assert all(f"run {run.name} finished, 27 trials" in said for run in runs)
     assert set(Run.objects.values_list("verdict", flat=True)) == {"accepted"}
+
+
+def test_ingest_looks_for_runs_and_never_into_the_worlds_of_one(tmp_path: Path) -> None:
+    """An agent may leave anything: a web app's manifest.json, a false run, a path too long to be opened."""
+    run_dir = make.make_run(tmp_path / "bench")
+    for place in (run_dir / "workspaces" / "0-1", run_dir.parent.parent / "sealed" / "ab" / "workspace"):
+        for name in ("public/manifest.json", "runs/false/manifest.json", "runs/false/events.jsonl"):
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text("{}\n")
+    with contextlib.chdir(run_dir / "workspaces"):
+        for _ in range(300):
+            Path("deep-deep-deep-deep").mkdir()
+            os.chdir("deep-deep-deep-deep")
+    assert run_command("ingest", str(tmp_path)).count("finished") == 1
 
 
 def test_ingest_leaves_the_verdict_to_a_curator_when_asked(tmp_path: Path) -> None:
@@ -74,7 +89,7 @@ def test_run_refuses_a_folder_without_a_bench(tmp_path: Path) -> None:
         run_command("run", str(tmp_path))
 
 
-@contextmanager
+@contextlib.contextmanager
 def nobody_watches() -> Iterator[dict[str, Any]]:
     yield {}
 

@@ -3,6 +3,7 @@ from typing import Any
 
 from benchsite.flows.demo import told
 from benchsite.flows.ingest import ingest
+from benchsite.flows.sources import runs_below
 from benchsite.management.telling import Telling
 from runner.errors import RunnerError
 
@@ -16,8 +17,8 @@ class Command(Telling):
 
     def flow(self, paths: list[Path], submitted: bool) -> None:
         for path in paths:
-            found = sorted(path.rglob("manifest.json")) if path.is_dir() else []
+            found = runs_below(path)
             if not found:
                 raise RunnerError(f"{path} is not a run directory and holds none.")
-            for file in found:
-                self.say(told(ingest(file.parent, verdict="submitted" if submitted else "accepted")))
+            for run_dir in found:
+                self.say(told(ingest(run_dir, verdict="submitted" if submitted else "accepted")))
