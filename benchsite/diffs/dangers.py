@@ -12,12 +12,13 @@ _HIDDEN = "\\u200b-\\u200d\\u2060\\ufeff\\u2028\\u2029\\u00ad"
 _TAGS = "\\U000e0000-\\U000e007f"
 _SURROGATES = "\\ud800-\\udfff"
 DANGEROUS = re.compile(f"[{_CONTROLS}{_BIDI}{_HIDDEN}{_TAGS}{_SURROGATES}]")
-IN_NAMES = re.compile(f"[\\t\\n{_CONTROLS}{_BIDI}{_HIDDEN}{_TAGS}{_SURROGATES}]")
+_EDGE = "(?<![^/]) | (?![^/])"  # a blank that begins or ends a name
+IN_NAMES = re.compile(f"[\\t\\n\\xa0{_CONTROLS}{_BIDI}{_HIDDEN}{_TAGS}{_SURROGATES}]|{_EDGE}")
 _BIDI_ONLY = re.compile(f"[{_BIDI}]")
 
 _SHORT = {
     0x00: "NUL", 0x07: "BEL", 0x08: "BS", 0x09: "TAB", 0x0A: "LF", 0x0B: "VT", 0x0C: "FF", 0x0D: "CR", 0x1B: "ESC",
-    0x7F: "DEL", 0xAD: "SHY", 0x200B: "ZWSP", 0x200C: "ZWNJ", 0x200D: "ZWJ", 0x2060: "WJ", 0xFEFF: "BOM",
+    0x20: "SP", 0x7F: "DEL", 0xA0: "NBSP", 0xAD: "SHY", 0x200B: "ZWSP", 0x200C: "ZWNJ", 0x200D: "ZWJ", 0x2060: "WJ", 0xFEFF: "BOM",
     0x61C: "ALM", 0x200E: "LRM", 0x200F: "RLM", 0x202A: "LRE", 0x202B: "RLE", 0x202C: "PDF", 0x202D: "LRO",
     0x202E: "RLO", 0x2066: "LRI", 0x2067: "RLI", 0x2068: "FSI", 0x2069: "PDI", 0x2028: "LS", 0x2029: "PS",
 }  # fmt: skip
@@ -81,5 +82,5 @@ def split(text: str, pattern: re.Pattern[str] = DANGEROUS) -> list[str | Pill]:
 
 
 def split_name(path: str) -> list[str | Pill]:
-    """Cut a path the same way; in names tabs and line feeds are dangerous too."""
+    """Cut a path the same way; in names tabs, line feeds and blanks at an end are dangerous too."""
     return split(path, IN_NAMES)

@@ -30,6 +30,8 @@ def test_foreign_scripts_tabs_and_newlines_are_no_danger(text):
 
 def test_pills_carry_short_name_and_code_point():
     assert split("a\u202eb") == ["a", Pill("RLO", "U+202E RIGHT-TO-LEFT OVERRIDE"), "b"]
+    blank = Pill("SP", "U+0020 SPACE")
+    assert split_name(" lead/a b/tail ") == [blank, "lead/a b/tail", blank]
     assert split_name("a\tb\udcff") == ["a", Pill("TAB", "U+0009 TABULATION"), "b", Pill("\\xff", "byte FF, not UTF-8")]
 
 
