@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
@@ -46,6 +47,15 @@ class TrialQuerySet(models.QuerySet[Any]):
     def in_state(self, state: str, fault: str = "") -> TrialQuerySet:
         found = self.filter(state=state)
         return found.filter(fault=fault) if fault else found
+
+    def of_cases(self, named: Iterable[tuple[int, int, int]]) -> TrialQuerySet:
+        """Trials of some cases in some cells, by the keys of run, cell and case: hundreds, each found by the index.
+
+        A condition for each would take a planner longer than to find them all.
+        """
+        rows = ", ".join(f"({run:d}, {cell:d}, {case:d})" for run, cell, case in named)
+        keys = ", ".join(f'"runs_trial"."{name}"' for name in ("run_id", "cell_id", "case_id"))
+        return self.extra(where=[f"({keys}) IN (VALUES {rows})"])
 
     def with_outcome(self, outcome: str) -> TrialQuerySet:
         return self.filter(state="scored", outcome=outcome)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import Any
 
-from django.db.models import Min, Q
+from django.db.models import Min
 
 from benchsite.runs.models import Trial
 
@@ -85,27 +83,14 @@ class Flips:
 
     def _indexes(self, wanted: Any) -> dict[tuple[int, int, str], int]:
         """The first scored trial by (cell, case, outcome)."""
-        cases: dict[tuple[int, int], set[int]] = defaultdict(set)
-        for members, case in (end for ends in wanted.values() for end in ends):
-            for member in members:
-                cases[member.run.pk, member.id].add(case)
-        if not cases:
+        named = {
+            (member.run.pk, member.id, case) for ends in wanted.values() for members, case in ends for member in members
+        }
+        if not named:
             return {}
-        rows = Trial.objects.standing().scored().filter(_of_cases(cases))
+        rows = Trial.objects.standing().scored().of_cases(sorted(named))
         grouped = rows.values_list("cell_id", "case_id", "outcome").annotate(least=Min("index")).order_by()
         return {(cell, case, outcome): index for cell, case, outcome, index in grouped}
-
-
-def _of_cases(cases: Mapping[tuple[int, int], set[int]]) -> Q:
-    """Each cell's own cases, told at once for cells that have the same: all by all would be every trial of two runs."""
-    alike: dict[frozenset[int], list[tuple[int, int]]] = defaultdict(list)
-    for cell, of in cases.items():
-        alike[frozenset(of)].append(cell)
-    parts = (
-        Q(run__in={run for run, _ in cells}, cell__in=[cell for _, cell in cells], case__in=of)
-        for of, cells in alike.items()
-    )
-    return reduce(or_, parts)
 
 
 def _mean(piece: Piece) -> float:

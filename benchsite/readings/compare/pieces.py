@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
 from benchsite.benches.models import Case, Measure, ScenarioVersion
-from benchsite.readings.counts import SUBJECT_FAULTS, plus
+from benchsite.readings.counts import SUBJECT_FAULTS, ReadOnce, plus
 from benchsite.readings.leaderboard import MeasureFacts, headline_of, measures_of
 from benchsite.runs.models import Observation, Slot, Tally
 from runner.digests import digest
-from runner.statistics import Counted, Part, case_figure, policy_named
+from runner.statistics import CaseFigure, Counted, CountingPolicy, Part, case_figure, policy_named
 from runner.statistics.pairing import MEASURED_BY
 
 from .sides import Side
 
 Key = tuple[str, str]
 """Slug of a scenario, key of a case."""
-NOTHING: tuple[Any, ...] = (0, 0, 0.0, 0.0, None, None, ())
+NOTHING = Counted(0, 0, 0, 0.0, 0.0, None, None)
 
 
 class Piece(NamedTuple):
@@ -68,11 +72,20 @@ class Read:
 
     def _parts(self, side: int, policy: str) -> list[Part]:
         assert self.measure
-        rule, worst, reducer = policy_named(policy), self.measure.worst, self.measure.reducer
+        figure = _figures(self.measure, policy_named(policy))
         return [
-            Part(piece.subject, *piece.key, piece.fingerprint, case_figure(piece.counted, reducer, worst, rule))
+            Part(piece.subject, piece.key[0], piece.key[1], piece.fingerprint, figure(piece.counted))
             for piece in self.pieces[side]
         ]
+
+
+def _figures(measure: MeasureFacts, rule: CountingPolicy) -> Callable[[Counted], CaseFigure | None]:
+    """Give what makes a case's figure; of thousands of cases most have one of a few dozen rates, each made once."""
+
+    def made(counted: Counted) -> CaseFigure | None:
+        return case_figure(counted, measure.reducer, measure.worst, rule)
+
+    return lru_cache(maxsize=4096)(made) if measure.rate else made
 
 
 def read(sides: Sequence[Side], asked: str) -> Read:
@@ -88,8 +101,8 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     found = Slot.objects.filter(run__in=runs, cell__in={member.id for side in sides for member in side.members})
     slots, names = _slots(found), _Names(scenarios, _cases(scenarios), prints)
     same = [row.pk for row in declared if (row.key, row.type) == (chosen.key, chosen.type)]
-    seen, blamed = _counted(sides, chosen, same), _blamed(found)
-    made = [_pieces(side, slots, seen, blamed, names) for side in sides]
+    seen = _counted(sides, chosen, same, _blamed(found))
+    made = [_pieces(side, slots, seen, names) for side in sides]
     if sides[0].of.kind == "subject":
         made = _merged(made)
     return Read(tuple(pooled), chosen, tuple(tuple(pieces) for pieces in made), dict(scenarios.values()))
@@ -103,22 +116,25 @@ class _Names(NamedTuple):
     prints: dict[tuple[int, int], str]
 
 
-SlotRow = tuple[int, int, int, float | None, float | None, int, int]
+SlotRow = tuple[int, int, int, int, float | None, float | None, int, int]
+"""Cell, scenario, case, planned, cost and seconds, and how many trials those two are of."""
 
 
 def _slots(slots: Any) -> dict[int, list[SlotRow]]:
-    """By cell: scenario, case, planned, cost and seconds, and how many trials those two are of."""
+    """By cell, in their order."""
     made: dict[int, list[SlotRow]] = defaultdict(list)
     fields = ("cell_id", "scenario_id", "case_id", "planned", "cost", "seconds", "cost_n", "seconds_n")
-    for cell, *row in slots.order_by("id").values_list(*fields):
-        made[cell].append(tuple(row))
+    for row in slots.order_by("id").values_list(*fields):
+        made[row[0]].append(row)
     return made
 
 
 def _blamed(slots: Any) -> dict[tuple[int, int], int]:
     """Errors at the subject's door, where there are any: most slots have none, and reading that takes time."""
-    rows = slots.exclude(faults={}).values_list("cell_id", "case_id", "faults")
-    return {(cell, case): sum(faults.get(code, 0) for code in SUBJECT_FAULTS) for cell, case, faults in rows}
+    once = ReadOnce()
+    rows = slots.exclude(faults={}).annotate(of_faults=Cast("faults", TextField()))
+    found = ((cell, case, once[faults]) for cell, case, faults in rows.values_list("cell_id", "case_id", "of_faults"))
+    return {(cell, case): sum([faults.get(code, 0) for code in SUBJECT_FAULTS]) for cell, case, faults in found}
 
 
 def _cases(scenarios: Iterable[int]) -> dict[int, str]:
@@ -126,19 +142,21 @@ def _cases(scenarios: Iterable[int]) -> dict[int, str]:
 
 
 def _counted(
-    sides: Sequence[Side], measure: MeasureFacts, same: Sequence[int]
-) -> dict[tuple[int, int], tuple[Any, ...]]:
-    """By cell and case, what makes a `Counted` but for the trials that are blamed. `same`: the measure by version."""
+    sides: Sequence[Side], measure: MeasureFacts, same: Sequence[int], blamed: Mapping[tuple[int, int], int]
+) -> dict[tuple[int, int], Counted]:
+    """What is known of each case in each cell. `same`: the measure by version."""
     runs = {run.pk for side in sides for run in side.runs}
     cells = {member.id for side in sides for member in side.members}
     rows = Tally.objects.filter(run__in=runs, cell__in=cells, measure__in=same)
     values = _values(runs, cells, measure) if measure.reducer == "median" else {}
-    return {
-        (cell, case): (n, invalid + missing, total or 0.0, squares or 0.0, least, most, values.get((cell, case), ()))
-        for cell, case, n, invalid, missing, total, squares, least, most in rows.values_list(
-            "cell_id", "case_id", "n", "invalid", "missing", "sum", "sumsq", "min", "max"
-        )
-    }
+    made = {key: NOTHING._replace(blamed=many) for key, many in blamed.items() if many}
+    for cell, case, n, invalid, missing, total, squares, least, most in rows.values_list(
+        "cell_id", "case_id", "n", "invalid", "missing", "sum", "sumsq", "min", "max"
+    ):
+        key = (cell, case)
+        made[key] = Counted(n, invalid + missing, blamed.get(key, 0), total or 0.0, squares or 0.0, least, most,
+                            values.get(key, ()))  # fmt: skip
+    return made
 
 
 def _values(runs: set[int], cells: set[int], measure: MeasureFacts) -> dict[tuple[int, int], tuple[float, ...]]:
@@ -168,23 +186,20 @@ def _scenarios(sides: Sequence[Side]) -> tuple[dict[int, Key], dict[tuple[int, i
 
 
 def _pieces(
-    side: Side,
-    slots: Mapping[int, list[SlotRow]],
-    seen: Mapping[tuple[int, int], tuple[Any, ...]],
-    blamed: Mapping[tuple[int, int], int],
-    names: _Names,
+    side: Side, slots: Mapping[int, list[SlotRow]], seen: Mapping[tuple[int, int], Counted], names: _Names
 ) -> list[Piece]:
-    made, of_version = [], {}
+    made, of_version, keys = [], {}, {}
     for run in side.runs:
         own = {scenario: names.prints.get((run.version_id, scenario), "") for scenario in names.scenarios}
         of_version[run.version_id] = own
     for member in side.members:
-        prints = of_version[member.run.version_id]
-        for scenario, case, *took in slots.get(member.id, ()):
-            n, lapsed, total, squares, least, most, values = seen.get((member.id, case), NOTHING)
-            counted = Counted(n, lapsed, blamed.get((member.id, case), 0), total, squares, least, most, values)
-            key = (names.scenarios[scenario][0], names.cases[case])
-            made.append(Piece(member.subject, key, case, prints[scenario], counted, *took, (member.id,)))
+        prints, cells = of_version[member.run.version_id], (member.id,)
+        for cell, scenario, case, planned, cost, seconds, costs, times in slots.get(member.id, ()):
+            counted, key = seen.get((cell, case), NOTHING), keys.get(case)
+            if key is None:
+                key = keys[case] = (names.scenarios[scenario][0], names.cases[case])
+            print_ = prints[scenario]
+            made.append(Piece(member.subject, key, case, print_, counted, planned, cost, seconds, costs, times, cells))
     return made
 
 
