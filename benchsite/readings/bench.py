@@ -12,7 +12,7 @@ from benchsite.benches.models import Bench, ScenarioVersion, Version
 from benchsite.runs.models import Cell, Run, Slot, Standing
 from runner.errors import RunnerError
 
-from .counts import DEFAULT_POLICY, Counts, by_cell, read_slots
+from .counts import DEFAULT_POLICY, Counts, by_cell, read_slots, summed
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import LOW, Board, MeasureFacts, board, headline_of, measures_of
@@ -217,9 +217,7 @@ def _readme(version: Version | None) -> tuple[str, str]:
 def _scenarios(version: Version | None, slots: list[SlotFacts]) -> tuple[ScenarioLine, ...]:
     if version is None:
         return ()
-    counts: dict[int, Counts] = defaultdict(Counts)
-    for slot in slots:
-        counts[slot.scenario].add(slot)
+    counts = summed(slots, "scenario")
     rows = ScenarioVersion.objects.filter(version=version).select_related("scenario")
     lines = [ScenarioLine(r.scenario.slug, r.scenario.name, r.doc, counts[r.scenario_id]) for r in rows]
     return tuple(sorted(lines, key=lambda line: natural(line.slug)))

@@ -69,7 +69,7 @@ class CellPage:
 
 
 def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | None:
-    loaded = Loaded(run)
+    loaded = Loaded(run, only=key10)
     cell = loaded.cell(key10)
     if cell is None:
         return None
@@ -94,20 +94,19 @@ def cell_page(run: Run, key10: str, policy: str = DEFAULT_POLICY) -> CellPage | 
         measures=tuple(_measures(loaded, cell, boards)),
         others=tuple(loaded.cells),
         shapes=shapes_of(run, cell, loaded.measures),
-        solving=_solving(loaded, cell, policy),
+        solving=_solving(loaded, policy),
     )
 
 
-def _solving(loaded: Loaded, cell: CellFacts, policy: str) -> Solving | None:
+def _solving(loaded: Loaded, policy: str) -> Solving | None:
     headline = loaded.headline
     if headline is None or not headline.rate or headline.objective != "maximize":
         return None
     cases = []
     for slot in loaded.slots:
-        if slot.cell == cell.id:
-            counts = Counts()
-            counts.add(slot)
-            cases.append(Case(slot.scenario, counts.n(policy), counts.k, spent(slot.states, slot.cost, slot.cost_n)))
+        counts = Counts()
+        counts.add(slot)
+        cases.append(Case(slot.scenario, counts.n(policy), counts.k, spent(slot.states, slot.cost, slot.cost_n)))
     return solving(cases)
 
 
@@ -132,8 +131,7 @@ def _lines(loaded: Loaded, cell: CellFacts, policy: str) -> Iterator[ScenarioLin
     marks = strips(Trial.objects.filter(run=loaded.run, cell=cell.id), "scenario_id")
     grouped = defaultdict(list)
     for slot in loaded.slots:
-        if slot.cell == cell.id:
-            grouped[slot.scenario].append(slot)
+        grouped[slot.scenario].append(slot)
     for pk, (slug, name) in loaded.scenarios.items():
         counts = Counts()
         for slot in grouped[pk]:

@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.db.models import Q, TextField
@@ -157,11 +158,16 @@ class ReadOnce(dict[str, dict[str, Any]]):
 
 
 def by_cell(slots: Iterable[Slot]) -> dict[int, Counts]:
+    return summed(slots, "cell")
+
+
+def summed(slots: Iterable[Slot], by: str) -> dict[int, Counts]:
     """Add up thousands of slots: few differ in their states, so equal ones are added at once."""
-    of_cell: dict[int, list[Slot]] = defaultdict(list)
+    groups: dict[int, list[Slot]] = defaultdict(list)
+    key = attrgetter(by)
     for slot in slots:
-        of_cell[slot.cell].append(slot)
-    return defaultdict(Counts, {cell: _sum(of) for cell, of in of_cell.items()})
+        groups[key(slot)].append(slot)
+    return defaultdict(Counts, {one: _sum(of) for one, of in groups.items()})
 
 
 def _sum(slots: list[Slot]) -> Counts:

@@ -50,6 +50,8 @@ class Loaded:
     with_before: bool = False
     with_cases: bool = False
     """Whether slots bring the keys of their cases, into `case_keys`."""
+    only: str = ""
+    """The key of the one cell whose slots and figures are wanted."""
     case_keys: dict[int, str] = field(default_factory=dict)
 
     @cached_property
@@ -116,11 +118,16 @@ class Loaded:
 
     @cached_property
     def slots(self) -> list[Slot]:
+        wanted = self._wanted(self.run.slots.all())
         if not self.with_cases:
-            return slots_of(self.run.slots)
-        pairs = list(read_slots(self.run.slots, "case__key"))
+            return slots_of(wanted)
+        pairs = read_slots(wanted, "case__key")
         self.case_keys = {slot.case: more[0] for slot, more in pairs}
         return [slot for slot, _ in pairs]
+
+    def _wanted(self, rows: Any) -> Any:
+        found = self.cell(self.only) if self.only else None
+        return rows.filter(cell=found.id) if found else rows
 
     @cached_property
     def by_cell(self) -> dict[int, Counts]:
@@ -132,7 +139,7 @@ class Loaded:
 
     def values_of(self, measure: MeasureFacts) -> Values:
         """Figures of any measure from tallies. The boolean headline is counted from slots instead, with its policy."""
-        rows = Tally.objects.filter(run=self.run, measure=measure.id)
+        rows = self._wanted(Tally.objects.filter(run=self.run, measure=measure.id))
         # each column more costs as much as the rest of such a row, and there are thousands
         names, reduced = ["cell_id", "case_id", "n", "sum"], _mean
         if measure.type == "category":

@@ -168,8 +168,9 @@ class Squares:
         if row is None:
             return _figure(slots, made.planned, made.errors, made.excluded, values)
         if values.numbers:  # as _figure has it, which makes lists first
-            figure, text = row.figure, fixed(row.figure, values.places)
-            return Square(figure, text, figure, row.n, made.planned, made.errors, made.excluded)
+            _, _, n, _, figure, _ = row
+            text = fixed(figure, values.places)
+            return Square(figure, text, figure, n, made.planned, made.errors, made.excluded)
         alike = (*key, row.n, row.sum, id(row.shares))
         found = self.known.get(alike)
         if found is None:

@@ -7,15 +7,20 @@ from html import escape
 
 from django import template
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
+from benchsite.readings import words
+from benchsite.readings.bench import BenchPage
 from benchsite.readings.breakdown import Breakdown
 from benchsite.readings.breakdown import Panel as Scenario
+from benchsite.readings.cell import CellPage, ScenarioLine
+from benchsite.readings.counts import DEFAULT_POLICY
 from benchsite.readings.distributions import Panel
 from benchsite.readings.frontier import Frontier
 from benchsite.readings.leaderboard import MeasureFacts
 from benchsite.readings.matrix import Matrix
 from benchsite.readings.question import Question
-from benchsite.readings.scenario import ScenarioPage
+from benchsite.readings.scenario import CellLine, ScenarioPage
 from benchsite.readings.words import NONE, bounds
 
 from . import boxes, formats, links, matrix, tags
@@ -78,6 +83,45 @@ def _frontier_rows(front: Frontier, kind: str) -> Iterator[str]:
             f'<td class="num"><span class="rate">{escape(given)}</span> <span class="interval">{of_given}</span></td>'
             f'<td class="wide">{spot.told}{beaten}</td></tr>'
         )
+
+
+@register.simple_tag
+def tried_cells(page: CellPage | ScenarioPage, line: ScenarioLine | CellLine, title: str, **of: str) -> SafeString:
+    """What the trials `of` a cell on a scenario gave: figure, whisker, k/n (or n) and each trial as a mark."""
+    measure, square, ulid = page.measure, line.square, page.run.ulid
+    rate, kind = bool(measure and measure.rate), measure.type if measure else ""
+    text = (square.text if kind == "category" else formats.figure(square.value, kind)) if square else NONE
+    counted = f'<span class="none">{NONE}</span>'
+    if square and square.n:
+        shown = words.ratio(square.k, square.n) if rate else f"{square.n}"
+        counted = f'<a href="{escape(links.trials(ulid, counted=page.policy, **of))}">{shown}</a>'
+    drawn = tags.line_whisker(line, page.scale, title)
+    return SafeString(
+        f'<td class="num"><span class="rate">{escape(text)}</span> '
+        f'<span class="interval">{bounds(line.lo, line.hi)}</span></td><td class="plot narrow">{drawn}</td>'
+        f'<td class="num kn">{counted}</td><td>{tags.trial_strip(ulid, line.strip, links.trials(ulid, **of))}</td>'
+    )
+
+
+@register.simple_tag
+def bench_scenario_rows(page: BenchPage) -> SafeString:
+    """A bench's scenarios: name, what it asks, and where a run counts the rate over all its cells with k/n."""
+    return SafeString("".join(_bench_scenario_rows(page)))
+
+
+def _bench_scenario_rows(page: BenchPage) -> Iterator[str]:
+    owner, name, latest = page.bench.owner, page.bench.name, page.latest
+    for line in page.scenarios:
+        href, doc = links.address("bench_scenario", owner, name, line.slug), Truncator(line.doc).chars(160)
+        row = f'<tr><th scope="row" class="nowrap"><a href="{escape(href)}">{escape(line.name)}</a></th>'
+        row += f'<td class="wide muted">{escape(doc) or NONE}</td>'
+        if latest:
+            n, shown = line.counts.n(), NONE
+            if n:
+                counted = links.trials(latest.ulid, scenario=line.slug, counted=DEFAULT_POLICY)
+                shown = f'<a href="{escape(counted)}">{words.ratio(line.counts.k, n)}</a>'
+            row += f'<td class="num">{matrix.rate_text(line.counts, DEFAULT_POLICY)}</td><td class="num">{shown}</td>'
+        yield f"{row}</tr>"
 
 
 @register.simple_tag
