@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 from django.conf import settings
-from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
+
+from benchsite.readings.status.stored import pending
 
 
 @require_safe
@@ -25,11 +26,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 def _database() -> str:
     try:
-        executor = MigrationExecutor(connection)
-        behind = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        behind = pending()
     except DatabaseError:
         return "The database does not answer."
-    return f"{len(behind)} migrations are not applied; run manage.py migrate." if behind else ""
+    return f"{behind} migrations are not applied; run manage.py migrate." if behind else ""
 
 
 def _blobs() -> str:

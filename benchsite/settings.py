@@ -129,4 +129,5 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 if env["proxy"]:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-LOGGING = logging_settings(env["log_level"], env["log_format"])
+ERRORS = DATA / "errors.jsonl"
+LOGGING = logging_settings(env["log_level"], env["log_format"], ERRORS)

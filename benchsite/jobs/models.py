@@ -87,6 +87,8 @@ class Lease(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("run", "index", "attempt"), name="lease_once"),)
+        # sweeps and the status page ask for the open ones, among all that ever were
+        indexes = (models.Index(fields=("until",), condition=models.Q(done=False), name="lease_open"),)
 
     def __str__(self) -> str:
         return f"{self.run} {self.index}.{self.attempt}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
@@ -11,16 +13,19 @@ TAGS = {
     *("strong", "s", "a", "table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+ANCHORS = {"h2": {"id"}, "h3": {"id"}}
 REACHED = {"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}}
 """What may be wider than a narrow screen is reached, and scrolled, by keyboard too."""
 
 
-def markdown(text: str, *, below: int = 0) -> SafeString:
-    """`below` pushes headings down, for text that stands under a heading of the page. No image: a page must not call
-    on other hosts."""
+def markdown(text: str, *, below: int = 0, anchors: bool = False) -> SafeString:
+    """`below` pushes headings down, for text that stands under a heading of the page; `anchors` gives them ids, for
+    text of our own. No image: a page must not call on other hosts."""
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     tokens = parser.parse(text)
-    for token in tokens:
+    for token, inline in zip(tokens, [*tokens[1:], None], strict=True):
+        if anchors and inline and token.type == "heading_open":
+            token.attrSet("id", "-".join(re.findall("[a-z0-9]+", inline.content.lower())))
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + below)}"
     made = parser.renderer.render(tokens, parser.options, {})
@@ -29,7 +34,7 @@ def markdown(text: str, *, below: int = 0) -> SafeString:
     clean = nh3.clean(
         made,
         tags=TAGS,
-        attributes=ATTRIBUTES,
+        attributes=ATTRIBUTES | ANCHORS if anchors else ATTRIBUTES,
         url_schemes=schemes,
         link_rel=credit,
         set_tag_attribute_values=REACHED,

@@ -44,6 +44,7 @@ for name, function in {
     "ordinal": words.ordinal,
     "markdown": markdown,
     "readme": partial(markdown, below=2),
+    "document": partial(markdown, anchors=True),
 }.items():
     register.filter(name, function)
 

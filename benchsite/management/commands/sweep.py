@@ -4,6 +4,7 @@ from benchsite.flows.forget import collect
 from benchsite.flows.incoming import wake_if_waiting
 from benchsite.flows.launch import folder_of
 from benchsite.flows.leases import sweep
+from benchsite.flows.swept import note_sweep
 from benchsite.management.telling import Telling
 
 
@@ -14,4 +15,6 @@ class Command(Telling):
         sent = sweep(timezone.now(), folder_of)
         wake_if_waiting()
         many, size = collect()
-        self.say(f"{sent} trials sent again, {many} blobs ({size} bytes) deleted.")
+        told = f"{sent} trials sent again, {many} blobs ({size} bytes) deleted."
+        note_sweep(timezone.now(), told)
+        self.say(told)

@@ -67,6 +67,7 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
         ("artifact", "compare", "compare_table", "compare_trials", "compare_report", "run_report"), PRIVATE
     ),
     **dict.fromkeys(("curate", "curate_table"), (404, 404, 404, 200)),
+    **dict.fromkeys(("status", "status_json"), (404, 404, 404, 200)),
     "tokens": OWN,
     "job": (404, 404, 200, 200),
     **dict.fromkeys(("token_revoke", "run_cancel", "run_note", "run_tag"), (302, 405, 405, 405)),
