@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -12,12 +13,13 @@ from .blobs import BlobStore
 from .definition import Timeouts
 from .errors import AgentChanged, DiskFull, RunnerError, is_disk_full
 from .faults import fault
-from .forkserver import CHANGED, EXIT, FULL, START_TIMEOUT, ForkServer, FreshProcesses, Launcher
+from .forkserver import CHANGED, EXIT, FULL, MOUNTED, START_TIMEOUT, ForkServer, FreshProcesses, Launcher
 from .jobs import TrialJob
 from .journal import MANIFEST, Event, now
 from .manifest import Manifest
 from .settling import Settler
 from .standby import Standby
+from .worlds.keeping import Mounts
 
 TICK = 0.1
 """How often a silent trial is looked at for its wall limit and for a cancellation."""
@@ -74,9 +76,17 @@ class Watch:
         self.killed_for = ""
         self.halt: RunnerError | None = None
         self.trouble = ""
+        self.mounts: Mounts | None = None
         self.began = time.monotonic()
 
     def events(self) -> Iterator[Event]:
+        try:
+            yield from self._events()
+        finally:
+            if self.mounts is not None:
+                self.mounts.close()
+
+    def _events(self) -> Iterator[Event]:
         yield self._event("trial.started", seed=self.job.seed, worker=self.job.worker)
         try:
             yield from self._watched()
@@ -91,7 +101,7 @@ class Watch:
         if self.finished is None:
             yield from self._explained()
             self.finished = self._last_word()
-        yield from self.executor.settler.settle(self.job, self.finished)
+        yield from self.executor.settler.settle(self.job, self.finished, self.mounts)
         yield {**self.finished, "at": now()}
 
     def _watched(self) -> Iterator[Event]:
@@ -114,6 +124,9 @@ class Watch:
             self.halt = DiskFull(event["place"])
         elif kind == CHANGED:
             self.halt = AgentChanged(event["agent"], event["was"], event["now"])
+        elif kind == MOUNTED:
+            with contextlib.suppress(OSError):  # it has died already; settling says that its world cannot be kept
+                self.mounts = Mounts(event["pid"])
         elif kind == "trial.finished":
             self.finished = event
         elif kind != EXIT:

@@ -67,7 +67,7 @@ SUBJECT_FLAGS: dict[str, str] = {
     "refusal": "The model refused.",
     "memory_limit": "The agent reached the trial's limit of memory; the kernel ended processes of it.",
     "processes_limit": "The agent reached the trial's limit of processes.",
-    "disk_limit": "The agent reached the trial's limit of disk and was stopped; graded as it stood.",
+    "disk_limit": "The agent reached the trial's limit of disk; graded as it stood.",
 }
 INTEGRITY_FLAGS: dict[str, str] = {
     "tests_edited": "The agent edited tests that were there before.",
@@ -84,6 +84,7 @@ FLAGS: dict[str, str] = {
     "late_guard": "A guard failed after the agent had acted.",
     "observed_twice": "A measure was observed more than once; the last value counts.",
     "suite_timeout": "The workspace's test suite hung and was stopped.",
+    "disk_full": "The limit of disk was reached while the trial was graded: what was found may come of that alone.",
     "invalid": "An observation was invalid and counts as missing.",
     "model_unknown": "A judge graded what a model had done that nobody named: it may be the judge's own.",
     "budget_unenforced": "The cost is unknown, so the budget could not be enforced.",

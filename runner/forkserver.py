@@ -22,7 +22,7 @@ from .journal import Event
 from .scenario.collecting import server_argv, server_env
 from .standby import READY, SERVER_LOG, Standby, answer, end
 
-EXIT, FULL, CHANGED = "exit", "full", "changed"
+EXIT, FULL, CHANGED, MOUNTED = "exit", "full", "changed", "mounted"
 """What trials and their server tell the runner alone; the journal never holds these."""
 CHUNK = 1 << 16
 MAX_LINE = 32 << 20

@@ -101,6 +101,9 @@ def prepare(
     plans, numbers = _plans(
         bench, [firsts[position] for position in positions], chosen, EvaluationRequest.of(evaluation)
     )
+    room = sealed.template.room if sealed.template else 0
+    if small := next(filter(None, (surroundings.too_small_for(room, plan) for plan in plans)), ""):
+        raise BenchError(small, file=bench.file)
     if probe and (lack := judges.missing(bench.judge, os.environ)):
         raise BenchError(lack, file=bench.file)
     pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
@@ -216,6 +219,9 @@ def _warnings(bench: Bench, chosen: Environment, pinned: Pinned, sealed: Sealed)
     if chosen.isolation == ISOLATION[0]:
         hidden = " and fixtures/ are" if sealed.fixtures else " is"
         found.append(f"isolation: none. The environment {chosen.name!r} hides nothing: the bench{hidden} within reach.")
+    if lent := [cell.pin["agent"] for cell in pinned.cells if "credentials" in cell.pin]:
+        named = " and ".join(dict.fromkeys(lent))
+        found.append(f"One trial at a time has the login of {named}, in all runs of this machine together.")
     if parse_money(bench.budget.trial) or parse_money(bench.budget.total):
         unknown = [name for name in pinned.agents if isinstance(bench.agents.get(name), Command)]
         if unknown:

@@ -97,12 +97,40 @@ def warnings(plans: Iterable[Mapping[str, Any]]) -> list[str]:
     """Say what no environment refuses and nobody should overlook."""
     from .environments.base import SHARED
 
+    plans = list(plans)
+    watched = list(dict.fromkeys(filter(None, map(_watched, plans))))
     if not any(plan["held"].get("loopback") == SHARED for plan in plans):
-        return []
+        return watched
     return [
+        *watched,
         "The sandbox shares this machine's network, so the agent can reach services that listen on its loopback; "
-        "install the package that has the program 'slirp4netns' to hide them."
+        "install the package that has the program 'slirp4netns' to hide them.",
     ]
+
+
+def _watched(plan: Mapping[str, Any]) -> str:
+    from .environments.disk import held_by
+    from .environments.limits import Resources
+    from .worlds.walls import WATCHED
+
+    if plan["held"].get("disk") != WATCHED:
+        return ""
+    _, why = held_by(Resources.of(plan["resources"]), plan["environment"])
+    return (
+        "The limit of disk is watched, which is no hard limit: a fast writer is some MiB ahead before it is stopped. "
+        f"A hard one cannot be had here: {why}."
+    )
+
+
+def too_small_for(template_room: int, plan: Mapping[str, Any]) -> str:
+    """Say that a start world takes more of the disk than its trials may have; "" where it fits."""
+    limit = plan["resources"].get("disk")
+    if limit is None or template_room < limit:
+        return ""
+    return (
+        f"The start world takes {template_room:,} bytes of disk, and Limits(disk=...) allows {limit:,}, the world "
+        "included; allow more."
+    )
 
 
 def images(plans: Iterable[Mapping[str, Any]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from runner.definition import Isolation
 from runner.errors import PathRefused
 from runner.processes import Done, Keeper, opened
 from runner.worlds.places import Place
+from runner.worlds.walls import Wall
 
 from .limits import Guard, Resources
 from .transfer import Lies, Places, find, install
@@ -39,6 +41,8 @@ class Needs:
     """Of this machine, in network "open": HIDDEN, SHARED, or "" for hidden where that can be had."""
     limits: Resources = Resources()  # noqa: RUF009  a frozen record, safe to share
     image: str = ""
+    wall: Wall | None = None
+    """What holds the limit of disk, where that is not only watched."""
 
 
 class Session(Protocol):
@@ -126,7 +130,8 @@ class KeptSession:
         closing: Sequence[Callable[[], None]] = (),
         python: str = sys.executable,
     ) -> None:
-        self._keeper, self.agent_path, self._base, self._inside = keeper, agent_path, base, inside
+        self._keeper, self.agent_path, self._base = keeper, agent_path, base
+        self._inside = [(str(outside), path) for outside, path in inside]
         self._own, self.home, self._guard, self._closing = own, home, guard or Guard(), closing
         self._open, self._python = True, python
 
@@ -152,8 +157,7 @@ class KeptSession:
 
     def host_to_inside(self, path: Path) -> str:
         text = str(path)
-        for outside, inside in self._inside:
-            folder = str(outside)
+        for folder, inside in self._inside:
             if text == folder or text.startswith(folder.rstrip("/") + "/"):
                 return inside + text[len(folder) :] if inside else text
         raise PathRefused(f"{path} cannot be seen from inside the environment.")
@@ -190,6 +194,7 @@ def base_env(home: str, tmp: str, path: str) -> dict[str, str]:
     }
 
 
+@functools.lru_cache(maxsize=64)
 def program_path(programs: tuple[Path, ...], rest: str) -> str:
     """PATH with the folders of the needed programs first; what stands on it already keeps its place."""
     known = rest.split(os.pathsep)

@@ -101,9 +101,10 @@ def command(root: Root, place: Place, needs: Needs, files: Mapping[str, int]) ->
         argv.append("--unshare-net")
     argv += [*_of_the_kernel(needs, place), "--bind", str(place.world), WORLD]
     for outside, inside in ((place.home, HOME), (place.tmp, TMP)):
-        sized = ["--size", str(needs.limits.disk), "--tmpfs", inside]
-        argv += ["--bind", str(outside), inside] if needs.limits.disk is None else sized
-    argv += ["--bind", str(place.out), OUT, *root.arguments()]  # after /tmp: an interpreter may lie below it
+        sized = needs.limits.disk is not None and needs.wall is None
+        argv += ["--size", str(needs.limits.disk), "--tmpfs", inside] if sized else ["--bind", str(outside), inside]
+    bind = "--bind" if needs.limits.disk is None else "--ro-bind"  # what is printed comes by descriptors
+    argv += [bind, str(place.out), OUT, *root.arguments()]  # after /tmp: an interpreter may lie below it
     for path, descriptor in files.items():
         argv += [FILTER, str(descriptor)] if path == FILTER else ["--ro-bind-data", str(descriptor), path]
     if needs.fixtures is not None:

@@ -20,7 +20,7 @@ from runner.errors import EnvironmentRefused
 from runner.processes import Keeper
 from runner.worlds.places import Place
 
-from . import engines, reserving
+from . import disk, engines, reserving
 from .base import HIDDEN, SYSTEM_PATH, KeptSession, Needs, base_env
 from .bubblewrap import FIXTURES, HOME, OUT, TMP, WORLD
 from .cgroups import Group, of_process
@@ -38,7 +38,7 @@ BOOT = (
 STARTING = 120
 OWN = 1
 """The process that a container needs for itself."""
-CGROUP, DISK = "the container's cgroup", "a read-only image, a watch on the trial's folders"
+CGROUP = "the container's cgroup"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/sys", "/dev")
 """What lies below these is the image's own business: this machine's files are not laid over it (but /usr/local is)."""
 
@@ -62,7 +62,10 @@ class Container:
             return str(error)
 
     def holding(self, needs: Needs) -> dict[str, str]:
-        held = {name: DISK if name == "disk" else CGROUP for name in needs.limits.declared}
+        held = {
+            name: CGROUP if name != "disk" else disk.held_by(needs.limits, self.name)[0]
+            for name in needs.limits.declared
+        }
         found = {"image": engines.image(needs.image).id, **held}
         if needs.network == "none":
             return found | {"network": "a network namespace of its own"}
@@ -82,7 +85,7 @@ class Container:
             if found:
                 closing.append(Proxy(found, kept.listen).close)
             undo.pop_all()
-        return _session(kept, image, place, needs, Guard(group, _watch(place, needs)), closing)
+        return _session(kept, image, place, needs, Guard(group, _watch(place, needs), needs.wall), closing)
 
 
 ENVIRONMENT = Container()
@@ -164,8 +167,9 @@ def _command(name: str, image: Image, place: Place, needs: Needs, found: Sequenc
         "--security-opt", "no-new-privileges", "--cap-drop", "all", "--pull", "never", *_user(),
         *_network(needs, found), *_limits(needs),
     ]  # fmt: skip
-    for outside, inside in ((place.world, WORLD), (place.home, HOME), (place.tmp, TMP), (place.out, OUT)):
+    for outside, inside in ((place.world, WORLD), (place.home, HOME), (place.tmp, TMP)):
         argv += _mount(outside, inside)
+    argv += _mount(place.out, OUT, read_only=needs.limits.disk is not None)  # what is printed comes by descriptors
     argv += _mount(place.root / "door", DOOR, read_only=True)
     if needs.fixtures is not None:
         argv += _mount(needs.fixtures, FIXTURES, read_only=True)
@@ -220,7 +224,7 @@ def _checked(inner: int, needs: Needs) -> Group | None:
 
 
 def _watch(place: Place, needs: Needs) -> DiskWatch | None:
-    folders = (place.world, place.home, place.tmp, place.out)
+    folders = (place.out,) if needs.wall else (place.world, place.home, place.tmp, place.out)
     return None if needs.limits.disk is None else DiskWatch(folders, needs.limits.disk)
 
 

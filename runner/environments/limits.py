@@ -7,12 +7,13 @@ import platform
 import re
 import resource
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from runner.processes import Done
+from runner.worlds.walls import Wall
 
 from .cgroups import Group
 
@@ -76,9 +77,12 @@ class DiskWatch:
         self._soonest, self._next = 0.0, time.monotonic() + LOOKED_EVERY
 
     def __call__(self) -> tuple[str, ...]:
-        began, free = time.monotonic(), self._room()
-        if began < (self._soonest if self._free - free > self._left else self._next):
+        if time.monotonic() < (self._soonest if self._free - self._room() > self._left else self._next):
             return ()
+        return self.look()
+
+    def look(self) -> tuple[str, ...]:
+        began, free = time.monotonic(), self._room()
         total = sum(held_by(folder) for folder in self._folders)
         now = time.monotonic()
         self._soonest, self._next = now + (now - began), now + max(LOOKED_EVERY, (now - began) * WALKING)
@@ -120,12 +124,24 @@ def held_by(folder: Path) -> int:
 class Guard:
     """What is asked while a command of a trial runs, and after it."""
 
-    def __init__(self, group: Group | None = None, disk: DiskWatch | None = None) -> None:
-        self.group, self.watch = group, disk
+    def __init__(self, group: Group | None = None, disk: DiskWatch | None = None, wall: Wall | None = None) -> None:
+        self.group, self._disk, self._wall = group, disk, wall
+
+    @property
+    def watch(self) -> Callable[[], tuple[str, ...]] | None:
+        return self._look if self._wall else self._disk
+
+    def _look(self) -> tuple[str, ...]:
+        assert self._wall is not None
+        self._wall.watch()
+        return self._disk() if self._disk else ()
 
     def told(self, done: Done) -> Done:
         """Name the limits that were reached beside the one the command was stopped for."""
-        reached = self.group.reached() if self.group else ()
+        found = [self.group.reached() if self.group else (), self._wall.told() if self._wall else ()]
+        if self._disk and "disk" not in done.over:
+            found.append(self._disk.look())  # what ended before it was looked at
+        reached = tuple(dict.fromkeys(name for names in found for name in names))
         return replace(done, over=(*done.over, *reached)) if reached else done
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from runner.errors import EnvironmentRefused, RunnerError
 from runner.processes import Keeper, keeper_command, output_of
 from runner.worlds.places import Place
 
+from . import disk
 from .base import HIDDEN, SHARED, SYSTEM_PATH, KeptSession, Needs, base_env, program_path
 from .bubblewrap import (
     FIXTURES,
@@ -71,10 +72,10 @@ class Sandbox:
             ways(needs.endpoint, needs.allow)
         except (EnvironmentRefused, ValueError) as error:
             return str(error) if needs.network == "none" else ""
-        return next((_UNHELD[name] for name in needs.limits.declared if not _holder(name)), "")
+        return next((_UNHELD[name] for name in needs.limits.declared if not _holder(name, needs)), "")
 
     def holding(self, needs: Needs) -> dict[str, str]:
-        held = {name: _holder(name) for name in needs.limits.declared}
+        held = {name: _holder(name, needs) for name in needs.limits.declared}
         if needs.network == "none":
             return held | {"network": "a network namespace of its own"}
         return held | {"loopback": HIDDEN if own_network() and _slirp_works() else SHARED}
@@ -101,7 +102,7 @@ class Sandbox:
             if found:
                 closing.append(Proxy(found, kept.listen).close)
             undo.pop_all()
-        return _session(kept, root, place, needs, inner, Guard(group, _watch(place, needs)), closing)
+        return _session(kept, root, place, needs, inner, Guard(group, _watch(place, needs), needs.wall), closing)
 
 
 ENVIRONMENT = Sandbox()
@@ -129,9 +130,9 @@ def _started(root: Root, place: Place, needs: Needs, found: Sequence[Way], group
 def _session(
     kept: Keeper, root: Root, place: Place, needs: Needs, inner: int, guard: Guard, closing: list[Callable[[], None]]
 ) -> KeptSession:
-    """Where disk is limited, HOME and /tmp are in memory: this machine sees them through process 1."""
+    """Where disk is only watched, HOME and /tmp are in memory: this machine sees them through process 1."""
     home, tmp = place.home, place.tmp
-    if needs.limits.disk is not None:
+    if needs.limits.disk is not None and needs.wall is None:
         home, tmp = (Path(f"/proc/{inner}/root{inside}") for inside in (HOME, TMP))
     pairs = ((place.world, WORLD), (home, HOME), (tmp, TMP), (place.home, HOME), (place.tmp, TMP), (place.out, OUT))
     fixtures = () if needs.fixtures is None else ((needs.fixtures, FIXTURES),)
@@ -156,13 +157,15 @@ def _group(place: Place, needs: Needs) -> Group | None:
 
 
 def _watch(place: Place, needs: Needs) -> DiskWatch | None:
-    return None if needs.limits.disk is None else DiskWatch((place.world, place.out), needs.limits.disk)
+    """What commands print lies behind no wall: who filled the disk can still say so."""
+    folders = (place.out,) if needs.wall else (place.world, place.out)
+    return None if needs.limits.disk is None else DiskWatch(folders, needs.limits.disk)
 
 
-def _holder(name: str) -> str:
+def _holder(name: str, needs: Needs) -> str:
     """What holds a limit here; "" where nothing does."""
     if name == "disk":
-        return "HOME and /tmp in memory, a watch on the world" if knows_sizes() else ""
+        return disk.held_by(needs.limits, ENVIRONMENT.name)[0] if knows_sizes() else ""
     return f"cgroup v{found.version}" if (found := parents()) else by_process(name)
 
 

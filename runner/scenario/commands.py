@@ -55,6 +55,7 @@ def execute(
         )
     except (RunnerError, OSError) as error:
         raise trial.fail("environment", f"The environment failed: {error}") from error
+    trial.limited(done.over)
     return Execution(done.exit_code, done.timed_out, _text(streams[0]), _text(streams[1]), done.seconds)
 
 

@@ -19,7 +19,7 @@ from runner.worlds.places import Place
 
 from .commands import Execution, execute
 from .live import trace_of
-from .preparing import commit, make_world
+from .preparing import commit, fresh_place, make_world
 from .restoring import restore
 
 if TYPE_CHECKING:
@@ -57,11 +57,12 @@ def open_fresh(
     warm: Warm, subject: Subject, trial: LiveTrial, root: Path, entries: tuple[Collected, ...]
 ) -> FreshStage:
     """Make the new world, open its environment, and put the collected paths there; a fault of it ends the trial."""
-    place = _place(root / f"fresh-{trial.setting.manifest.run}")  # a control group has the folder's name
+    place = fresh_place(trial, root)
     try:
         make_world(warm, trial, place, again=True)
         _set_up(warm, subject, trial, place.world)
-        session = warm.environment.open(place, _needs(warm, subject, trial.setting.plan))
+        needs = _needs(warm, subject, trial.setting.plan)
+        session = warm.environment.open(place, replace(needs, wall=trial.wall_of(place)))
     except (RunnerError, OSError) as error:
         trial.check_disk(error)
         raise trial.fail("environment", f"The fresh environment for the evaluation failed: {error}") from error
@@ -72,13 +73,6 @@ def open_fresh(
         stage.close("what was collected could not be restored")
         raise trial.fail("transport", f"What was collected could not be restored: {error}.") from error
     return stage
-
-
-def _place(root: Path) -> Place:
-    place = Place(root)
-    for folder in (root, place.world, place.home, place.tmp, place.out):
-        folder.mkdir(mode=0o700 if folder == root else 0o777)
-    return place
 
 
 def _set_up(warm: Warm, subject: Subject, trial: LiveTrial, world: Path) -> None:

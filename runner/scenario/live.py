@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import traceback
@@ -18,6 +19,7 @@ from runner.errors import AgentChanged, RunnerError, is_disk_full
 from runner.manifest import Manifest, PlannedTrial
 from runner.redaction import Redactor
 from runner.schema import MeasureSpec
+from runner.worlds.walls import is_full
 
 from .source import asks_later
 from .stops import GuardFailed, TrialFault, Verdict
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from runner.environments.base import Session
     from runner.recorded import Work
     from runner.transcript import Step
+    from runner.worlds.places import Place
     from runner.worlds.rules import Rules
+    from runner.worlds.walls import Wall
 
     from .agent import AgentHandle
     from .evaluation import Evaluation
@@ -70,10 +74,12 @@ class LiveTrial:
     """What its evaluation goes on from, where that is repeated alone."""
     work: Work | None = None
     """What is graded again, where no agent works."""
+    walls: Sequence[Wall] = ()
+    """What holds the limit of disk: around its own places, and around those of a fresh evaluation."""
 
     def __init__(self, setting: Setting, emit: Emit, redactor: Redactor | None = None) -> None:
         self.setting, self._emit = setting, emit
-        self.redactor = redactor or Redactor()
+        self.redactor = Redactor() if redactor is None else redactor
         self.heard: dict[int, Sequence[Step]] = {}
         self.requests: list[dict[str, Any]] = []
         self.began = time.monotonic()
@@ -136,6 +142,11 @@ class LiveTrial:
         if name not in self.flags:
             self.flags.append(name)
 
+    def limited(self, over: Sequence[str]) -> None:
+        """A verifier that met the limit of disk may have found no more than that."""
+        if "disk" in over:
+            self.flag("disk_full")
+
     def observe(self, key: str, value: Any) -> None:
         kept, reason = judge(self.measures.get(key), key, value)
         if key in self._seen:
@@ -180,9 +191,17 @@ class LiveTrial:
         return TrialFault(code, sentence, detail)
 
     def check_disk(self, error: BaseException | None) -> None:
-        """A full disk is nobody's fault in here: the runner is told, which ends this process and stops the run."""
-        if is_disk_full(error):
+        """A full disk is nobody's fault in here: the runner is told, which ends this process and stops the run. One
+        that is the trial's alone is its own trouble."""
+        if is_disk_full(error) and (not self.walls or is_full(self.setting.scratch.parent)):
             self._emit("full", place=str(self.setting.scratch.parent))
+
+    def wall_of(self, place: Place) -> Wall | None:
+        return next((wall for wall in self.walls if wall.folder == place.disk), None)
+
+    def mounted(self) -> None:
+        """The runner keeps hold of this process's mounts: it puts the world away when the process is gone."""
+        self._emit("mounted", pid=os.getpid())
 
     def end(self, session: Session) -> None:
         """Close an environment. What of it could not be closed is told, for who cleans up, and changes no verdict."""

@@ -15,6 +15,7 @@ from runner.surroundings import needs_of
 from runner.worlds.backends import COPY, Copying, TakeBaseline
 from runner.worlds.baseline import Baseline
 from runner.worlds.places import Place
+from runner.worlds.walls import WALLS, wall_off
 
 from .stage import Stage
 from .stops import TrialFault
@@ -39,7 +40,10 @@ GIT_STEPS = (
 
 
 def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) -> Stage:
+    raise_walls(warm, trial, place)
     take_baseline = make_world(warm, trial, place)
+    if trial.walls:
+        trial.mounted()
     trial.enter("setup")
     if warm.bench.setup is not None:
         _set_up(warm, subject, trial, place.world)
@@ -48,10 +52,38 @@ def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) 
     baseline = _baseline(warm, trial, take_baseline)
     try:
         needs = needs_of(subject.needs, trial.setting.plan, "execution")
-        session = warm.environment.open(place, _needs(trial, place, needs))
+        session = warm.environment.open(place, _needs(trial, place, replace(needs, wall=trial.wall_of(place))))
     except (RunnerError, OSError) as error:
         raise trial.fail("environment", f"The environment {warm.environment.name!r} failed: {error}") from error
     return Stage(trial, place, baseline, session)
+
+
+def raise_walls(warm: Warm, trial: LiveTrial, place: Place) -> None:
+    """Where the plan has a limit of disk held by a file system of that size, make it: for the trial's places, and for
+    those of a fresh evaluation, since without root no power is left later."""
+    plan = trial.setting.plan
+    kind = plan.get("held", {}).get("disk")
+    if kind not in WALLS:
+        return
+    template, places = warm.sealed.template, [place]
+    files, limit = len(template.entries) if template else 0, int(plan["resources"]["disk"])
+    if template and warm.worlds.mounts_again:
+        limit -= template.room  # it counts, wherever it lies
+    if plan["mode"] == "fresh":
+        places.append(fresh_place(trial, place.root))
+    try:
+        trial.walls = wall_off(kind, limit, files, places)
+    except (RunnerError, OSError) as error:
+        said = f"The limit of disk cannot be held here any more by a file system of the kind {kind}: {error}"
+        raise trial.fail("environment", said) from error
+
+
+def fresh_place(trial: LiveTrial, root: Path) -> Place:
+    """The folders of a fresh evaluation. A control group has the folder's name, so it is the run's own."""
+    place = Place(root / f"fresh-{trial.setting.manifest.run}")
+    for folder in (place.root, place.world, place.home, place.tmp, place.out):
+        folder.mkdir(mode=0o700 if folder == place.root else 0o777, exist_ok=True)
+    return place
 
 
 def make_world(warm: Warm, trial: LiveTrial, place: Place, *, again: bool = False) -> TakeBaseline:
@@ -61,6 +93,8 @@ def make_world(warm: Warm, trial: LiveTrial, place: Place, *, again: bool = Fals
     worlds, why = warm.worlds, ""
     if worlds.name != warm.manifest.host.get("world", COPY):
         why = "none can be had here any more"
+    elif worlds.name != COPY and trial.walls and not worlds.mounts_again:
+        why = "its disk is limited, and without root no layer can lie on what holds that"
     elif worlds.name != COPY and (worlds.mounts_again or not again):
         try:
             return worlds.set_up(place)
@@ -68,8 +102,9 @@ def make_world(warm: Warm, trial: LiveTrial, place: Place, *, again: bool = Fals
             why = str(error)
     if why:
         trial.issue("warning", "world", f"The world of this trial is a copy and no overlay: {why}.")
+    copying = worlds if isinstance(worlds, Copying) else Copying(warm.sealed.world, warm.sealed.template)
     try:
-        return Copying(warm.sealed.world, warm.sealed.template).set_up(place)
+        return copying.set_up(place)
     except (RunnerError, OSError) as error:
         raise trial.fail("environment", f"The world could not be copied: {error}") from error
 

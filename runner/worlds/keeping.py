@@ -35,16 +35,28 @@ def kept_world(run_dir: Path, index: int, attempt: int) -> Path:
 
 
 def keep(
-    place: Place, run_dir: Path, index: int, attempt: int, blobs: BlobStore, rules: Rules, template: Path | None = None
+    place: Place,
+    run_dir: Path,
+    index: int,
+    attempt: int,
+    blobs: BlobStore,
+    rules: Rules,
+    template: Path | None = None,
+    mounts: Mounts | None = None,
 ) -> Kept:
     """Put the whole world below the run, ignored files included; files of at most `max_bytes` become blobs.
 
-    A world that lay over `template` is written out; one that was a copy is moved."""
+    A world that lay over `template` is written out; one that was a copy is moved. One behind a wall of its own is only
+    seen among the trial's `mounts`."""
     target = kept_world(run_dir, index, attempt)
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_tree(target)
     layered = layers_of(place)
-    if layered is None:
+    if place.disk.is_dir():
+        if mounts is None:
+            raise RunnerError("what it was mounted on went with the trial's process.")
+        _copy_across(place.world, target, mounts.joining())
+    elif layered is None:
         _move(place.world, target)
     else:
         _write_out(*layered, template, target)
@@ -90,6 +102,25 @@ def _write_out(style: str, layers: Path, template: Path | None, target: Path) ->
     for folder in (work, merged):
         folder.mkdir(exist_ok=True)
     _copy_across(merged, target, [*script(), "--in", style, str(template), str(layers), str(merged)])
+
+
+class Mounts:
+    """The mounts of a trial's process, which stay while this is open, also when that process has been killed."""
+
+    def __init__(self, pid: int) -> None:
+        self._descriptors = {name: os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY) for name in ("user", "mnt")}
+
+    def joining(self) -> list[str]:
+        """Words to put before a command that is to see them."""
+        own = os.stat("/proc/self/ns/user").st_ino  # noqa: PTH116  a link that leads nowhere for Path
+        other = os.fstat(self._descriptors["user"]).st_ino != own
+        paths = {name: f"/proc/{os.getpid()}/fd/{number}" for name, number in self._descriptors.items()}
+        return [*script(), "--join", paths["user"] if other else "-", paths["mnt"]]
+
+    def close(self) -> None:
+        for descriptor in self._descriptors.values():
+            os.close(descriptor)
+        self._descriptors = {}
 
 
 def script() -> list[str]:

@@ -5,6 +5,7 @@ own process, which has threads and goes on.
 
   LOWER LAYERS WORLD            try every style and print one line for each: its name, "ok", "flat" or why not
   --in STYLE LOWER LAYERS WORLD COMMAND ...   mount and become the command
+  --join USER MNT COMMAND ...   enter the namespaces of a process ("-" for none) and become the command
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import sys
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
-MS_REC, MS_SLAVE = 0x4000, 0x80000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 0x2, 0x4, 0x1000, 0x4000, 0x80000
 CAPABILITY_VERSION_3 = 0x20080522
 UPPER, WORK = "upper", "work"
 
@@ -36,11 +37,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def mount(style: str, lower: str, layers: str, world: str, *, as_root: bool = False) -> None:
     """Put this process into a mount namespace of its own where `world` is `lower` with `layers` over it; OSError where
     the kernel refuses. With `as_root`, a user namespace has this user as root, and the powers stay."""
-    ids = os.geteuid(), os.getegid()
-    _call("unshare", CLONE_NEWNS | (CLONE_NEWUSER if style == USER else 0))
-    if style == USER:
-        _map_ids(*ids, as_root=as_root)
-    _call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)  # unmounting on the host goes on to reach in here
+    enter(style == USER, as_root=as_root)
     below, above = _open(lower), _open(layers)
     try:
         # by descriptors: a path may hold commas and colons, and may be longer than the kernel's page of options
@@ -51,7 +48,34 @@ def mount(style: str, lower: str, layers: str, world: str, *, as_root: bool = Fa
         os.close(below)
         os.close(above)
     if style == USER and not as_root:
-        _drop_powers()
+        drop_powers()
+
+
+def enter(user: bool, *, as_root: bool = False) -> None:
+    """Give this process mounts of its own; with `user` by a user namespace, in which it may mount."""
+    ids = os.geteuid(), os.getegid()
+    _call("unshare", CLONE_NEWNS | (CLONE_NEWUSER if user else 0))
+    if user:
+        _map_ids(*ids, as_root=as_root)
+    _call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)  # unmounting on the host goes on to reach in here
+
+
+def mount_memory(folder: str, size: int, files: int) -> None:
+    options = f"size={size},nr_inodes={files},mode=755"
+    _call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", MS_NOSUID | MS_NODEV, options.encode())
+
+
+def bind(source: str, folder: str) -> None:
+    _call("mount", os.fsencode(source), os.fsencode(folder), None, MS_BIND, None)
+
+
+def join(user: str, mounts: str) -> None:
+    """Go where another process mounted: by paths of its namespaces; `user` is "-" where it has none of its own."""
+    wanted = [(user, CLONE_NEWUSER), (mounts, CLONE_NEWNS)] if user != "-" else [(mounts, CLONE_NEWNS)]
+    opened = [(os.open(path, os.O_RDONLY | os.O_CLOEXEC), kind) for path, kind in wanted]  # from inside none could be
+    for descriptor, kind in opened:
+        _call("setns", descriptor, kind)
+        os.close(descriptor)
 
 
 def _open(folder: str) -> int:
@@ -68,7 +92,7 @@ def _map_ids(uid: int, gid: int, *, as_root: bool) -> None:
             file.write(line)
 
 
-def _drop_powers() -> None:
+def drop_powers() -> None:
     """A new user namespace makes its first process almighty in it; a scenario is to have no more power than it had."""
     header, none = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     _call("capset", header, none)
@@ -129,6 +153,9 @@ def main(arguments: list[str]) -> int:
         style, lower, layers, world, *command = arguments[1:]
         mount(style, lower, layers, world, as_root=True)
         os.execvp(command[0], command)
+    if arguments[0] == "--join":
+        join(*arguments[1:3])
+        os.execvp(arguments[3], arguments[3:])
     lower, layers, world = arguments
     for style in STYLES:
         print(style, _try(style, lower, f"{layers}-{style}", world), flush=True)

@@ -47,9 +47,14 @@ class Place:
     def out(self) -> Path:
         return self.root / "out"
 
+    @cached_property
+    def disk(self) -> Path:
+        """Where a file system of the trial's own is mounted, for one whose disk is limited so; else it is not there."""
+        return self.root / "disk"
+
     def layers(self, style: str) -> Path:
         """Where what lies over a template is kept, for a world that is no copy of it."""
-        return self.root / f"layers-{style}"
+        return (self.disk if self.disk.is_dir() else self.root) / f"layers-{style}"
 
 
 def worlds_root() -> Path:
@@ -72,14 +77,21 @@ def make_place(run: str, trial: int, attempt: int, run_dir: Path | None = None) 
     check_parents(root)
     place = Place(root / run / f"{trial}-{attempt}")
     try:
-        place.root.mkdir(parents=True, mode=0o700)
+        _make_root(place.root)
     except FileExistsError:
         remove_tree(place.root)
-        place.root.mkdir(parents=True, mode=0o700)
+        _make_root(place.root)
     for folder in (place.world, place.home, place.tmp, place.out):
         os.mkdir(folder)  # noqa: PTH102  cheaper than Path's, and there are four in every trial
     os.symlink("{} {} {}".format(*process_of(os.getpid()), run_dir or ""), place.owner)  # noqa: PTH211  cheaper too
     return place
+
+
+def _make_root(folder: Path) -> None:
+    try:
+        os.mkdir(folder, 0o700)  # noqa: PTH102
+    except FileNotFoundError:  # the run's first
+        folder.mkdir(parents=True, mode=0o700)
 
 
 def drop_place(place: Place) -> None:

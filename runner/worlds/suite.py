@@ -24,6 +24,8 @@ class SuiteRun:
     timed_out: bool
     could_start: bool
     output: Path
+    over: tuple[str, ...] = ()
+    """Limits that were reached while it ran."""
 
 
 def suite_argv(suite: str, python: str) -> list[str]:
@@ -47,7 +49,7 @@ def run_suite(
     started = done.exit_code not in NOT_STARTED and not _module_missing(argv, done.exit_code, out)
     if untouched and "pytest" in suite and done.exit_code in PYTEST_BROKEN:
         started = False
-    return SuiteRun(done.ok, done.exit_code, done.timed_out, started, out)
+    return SuiteRun(done.ok, done.exit_code, done.timed_out, started, out, done.over)
 
 
 def _module_missing(argv: list[str], exit_code: int | None, out: Path) -> bool:

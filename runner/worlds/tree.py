@@ -18,6 +18,7 @@ from runner.paths import check_relative, from_json, to_json
 from .walk import TYPES, Found, git_mode, read_link, read_whole, walk
 
 FORMAT = "benchsite/tree/1"
+PAGE = 4096
 REFUSED = {"link": "a symbolic link", "fifo": "a fifo", "socket": "a socket", "device": "a device"}
 
 
@@ -78,6 +79,11 @@ class Tree:
     @property
     def size(self) -> int:
         return sum(entry.size for entry in self.entries if entry.type in ("file", "unreadable"))
+
+    @property
+    def room(self) -> int:
+        """Bytes of a disk that a copy takes: each file and folder in whole pages."""
+        return sum(max(entry.size, entry.type == "dir") + PAGE - 1 & -PAGE for entry in self.entries)
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, "entries": [entry.to_json() for entry in self.entries]}
