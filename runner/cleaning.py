@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import keeper
 from .cancelling import is_driven
+from .credentials import take_back
 from .environments import cgroups, container, engines
 from .environments.limits import held_by
 from .errors import RunnerError
@@ -39,6 +40,7 @@ class Left:
         elif self.kind == "group":
             cgroups.remove(Path(self.name))
         else:
+            take_back(Path(self.name))
             drop_place(Place(Path(self.name)))
 
 

@@ -50,6 +50,8 @@ def _check_command(name: str, spec: Command) -> None:
     if not spec.template.strip():
         raise ValueError(f"Agent {name!r}: Command() needs a command.")
     _check_variables(name, "Command", spec.env)
+    _check_text(name, "Command", credentials=spec.credentials)
+    _check_login(name, "Command", spec.credentials)
 
 
 def _check_cli(name: str, spec: Cli) -> None:
@@ -58,6 +60,18 @@ def _check_cli(name: str, spec: Cli) -> None:
     options: object = spec.options
     if not isinstance(options, list | tuple) or not all(isinstance(option, str) for option in options):
         raise ValueError(f"Agent {name!r}: Cli(options={options!r}) is not a list of texts.")
+    if not isinstance(spec.credentials, bool):
+        _check_text(name, "Cli", credentials=spec.credentials)
+        _check_login(name, "Cli", spec.credentials)
+
+
+def _check_login(name: str, kind: str, path: str) -> None:
+    """It is found below HOME, yours and the trial's alike."""
+    parts = path.split("/")
+    if path and (len(parts) < 2 or parts[0] != "~" or any(part in ("", ".", "..") for part in parts[1:])):
+        raise ValueError(
+            f"Agent {name!r}: {kind}(credentials={path!r}) is no file of your home; write it as '~/.tool/auth.json'."
+        )
 
 
 def _check_text(name: str, kind: str, **values: object) -> None:

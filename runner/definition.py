@@ -123,6 +123,8 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
     """A command that prints the version, e.g. "tool --version"."""
+    credentials: str = ""
+    """A login of yours, "~/.tool/auth.json": handed to one trial at a time, at the same place below its own HOME."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,8 @@ class Cli:
     base_url: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     options: Sequence[str] = ()
+    credentials: bool | str = False
+    """True: the program's own login in your home, in place of a key; or a file to take for it. To one trial at a time."""
 
 
 AgentSpec = Command | Python | Scripted | Cli

@@ -31,6 +31,8 @@ class AgentFound:
     version: str | None
     variables: Mapping[str, bool] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    login: str = ""
+    """The credential file it is lent, where it has one in place of a key."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,20 @@ def _agents(bench: Bench) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _agent(bench: Bench, name: str, axes: Mapping[str, Any]) -> AgentFound:
     from .agents import resolve
+    from .credentials import login_of
 
     agent, problems = _tried(lambda: resolve(bench.agents, name))
     if agent is None:
         return AgentFound(name, "", None, {}, problems)
     probed, problems = _tried(lambda: agent.module.probe(agent.spec, axes))
     variables = _variables(agent, axes)
+    login, flaws = _tried(lambda: login_of(agent))
+    if login or flaws:
+        flaw = login.problem() if login else ""
+        problems = (*problems, *flaws, *((flaw,) if flaw else ()))
+        return AgentFound(
+            name, agent.kind, probed.version if probed else None, {}, problems, login.shown if login else ""
+        )
     if variables and not any(variables.values()) and not _own_endpoint(agent):
         problems = (*problems, f"none of its keys is set; set {' or '.join(variables)}.")
     return AgentFound(name, agent.kind, probed.version if probed else None, variables, problems)

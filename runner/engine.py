@@ -12,6 +12,7 @@ from typing import Any
 
 from .blobs import BlobStore
 from .cancelling import ALL, Requests
+from .credentials import Turns
 from .errors import DiskFull, RunInterrupted
 from .executor import LocalExecutor
 from .faults import fault
@@ -76,6 +77,7 @@ class Drive:
         self.failure: BaseException | None = None
         self.requests, self.cancelled = Requests(run_dir), set[int]()
         self.nothing = Recorded.of(run_dir, self.manifest).nothing() if self.manifest.regraded else {}
+        self.turns = Turns(self.manifest)
         self._lock = threading.Lock()  # over queue, cells, spending, running
         self._telling = threading.Lock()  # over journal and listener: a listener sees events in the journal's order
 
@@ -184,7 +186,11 @@ class Drive:
     def _work(self, worker: int) -> None:
         try:
             while (todo := self._next()) is not None:
-                self._trial(todo, worker)
+                try:
+                    self._trial(todo, worker)
+                finally:
+                    with self._lock:
+                        self.turns.free(self.manifest.trials[todo.index].cell)
         except BaseException as error:  # a full disk, a listener that raised: the run cannot go on
             self.failure = self.failure or error
             with self._lock:
@@ -196,11 +202,25 @@ class Drive:
             with self._lock:
                 if self.cancel.is_set() or self.failure is not None or not self.queue:
                     return None
-                todo = self.queue.popleft()
-                reason = self._reason_not_to_run(todo)
-            if not reason:
+                todo = self._taken()
+                reason = self._reason_not_to_run(todo) if todo else ""
+            if todo is None:
+                self.cancel.wait(LOOK)  # what is left waits for a login that another trial has, maybe of another run
+            elif not reason:
                 return todo
-            self.tell("trial.not_run", trial=todo.index, state="not_run", reason=reason)
+            else:
+                self.tell("trial.not_run", trial=todo.index, state="not_run", reason=reason)
+
+    def _taken(self) -> Pending | None:
+        """Take the first trial whose agent needs no login, or has its turn with it."""
+        busy = set[int]()
+        for todo in self.queue:
+            cell = self.manifest.trials[todo.index].cell
+            if self._reason_not_to_run(todo) or (cell not in busy and self.turns.take(cell)):
+                self.queue.remove(todo)
+                return todo
+            busy.add(cell)
+        return None
 
     def _reason_not_to_run(self, todo: Pending) -> str:
         stopped = (

@@ -30,6 +30,7 @@ def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: boo
     """Probe each agent once and pin every cell; an agent that is not there stops the run before it begins."""
     from .agents import resolve
     from .agents.base import host_of
+    from .credentials import login_of
 
     probes: dict[tuple[str, ...], Probe] = {}
     pinned, kinds, endpoints = [], {}, list[str]()
@@ -41,6 +42,8 @@ def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: boo
         if key not in probes:
             probes[key] = _probe(bench, agent, axes, probe)
         pin = {"agent": agent.name, **agent.module.pin(agent.spec, cell.axes, probes[key]), "axes": cell.axes}
+        if login := login_of(agent):
+            pin["credentials"] = login.told(bench.name) if probe else {"file": login.shown}
         if endpoint := agent.module.endpoint(agent.spec, axes):
             endpoints.append(endpoint)
             pin.setdefault("endpoint", host_of(endpoint))
@@ -72,10 +75,13 @@ def _probe_key(agent: Resolved, axes: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _probe(bench: Bench, agent: Resolved, axes: Mapping[str, Any], probe: bool) -> Probe:
     from .agents import Probe
+    from .credentials import login_of
 
     if not probe:
         return Probe("")
     try:
+        if (login := login_of(agent)) and (problem := login.problem()):
+            raise AgentMissing(problem)
         return agent.module.probe(agent.spec, axes)
     except AgentMissing as error:
         line = line_of(bench.file, agent.name)

@@ -14,7 +14,10 @@ from django.utils import timezone
 
 from benchsite.jobs.models import Job
 from benchsite.runs.models import Run
-from runner.journal import Event
+from runner.credentials import borrowers
+from runner.errors import BenchError
+from runner.journal import MANIFEST, Event
+from runner.manifest import Manifest
 from runner.prepare import Prepared
 from runner.running import resume, run
 
@@ -76,17 +79,28 @@ def _run(
             Job.objects.filter(pk=job.pk).update(payload={**job.payload, "run": run, "folder": str(live.folder)})
 
         def prepared(plan: Prepared) -> None:
+            _check_logins(plan.manifest, make)
             begun(plan.manifest.run)
             if on_prepared:
                 on_prepared(plan)
 
         common: dict[str, Any] = {"on_event": on_event, "cancel": cancel, "executor": make}
         if again:
+            _check_logins(Manifest.read(runs / again / MANIFEST), make)
             begun(again)
             resume(runs / again, workers=options.get("workers"), **common)
             return runs / again
         result = run(folder, on_prepared=prepared, **common, **options)
     return runs / result.manifest.run
+
+
+def _check_logins(manifest: Manifest, make: Any) -> None:
+    """A worker may be on another machine, where the login is another one or none, and no lock is shared."""
+    if make is not None and (agents := borrowers(manifest)):
+        raise BenchError(
+            f"Workers on a queue are given no login of a user, and {' and '.join(agents)} has credentials=...; "
+            "run this bench with the local executor, or give its agents keys."
+        )
 
 
 def _end(job: Job, state: str, message: str) -> None:

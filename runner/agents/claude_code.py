@@ -36,6 +36,7 @@ INSTALL = "npm install -g @anthropic-ai/claude-code"
 DEFAULT_ENDPOINT = "https://api.anthropic.com"
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 NEEDED = (*KEYS, "ANTHROPIC_BASE_URL")
+CREDENTIALS = ".claude/.credentials.json"
 FIXED = {
     "IS_SANDBOX": "1",  # as root it refuses to skip permissions without it
     "DISABLE_AUTOUPDATER": "1",
@@ -73,7 +74,8 @@ def _environment(ask: Ask) -> dict[str, str]:
         return env
     # At another endpoint every side call (titles, sub-agents) must go to the cell's model too.
     models = dict.fromkeys(_MODELS, ask.model) if ask.model else {}
-    key = {} if any(env.get(name) for name in KEYS) else {"ANTHROPIC_API_KEY": NO_KEY}
+    given = any(env.get(name) for name in KEYS) or cli(ask.spec).credentials
+    key = {} if given else {"ANTHROPIC_API_KEY": NO_KEY}
     return {**models, **key, **env, "ANTHROPIC_BASE_URL": root_url(cli(ask.spec).base_url)}
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from runner.definition import AgentSpec, Cli
 from runner.records import Usage
+from runner.redaction import looks_secret
 from runner.transcript import json_lines, shorten
 
 from .base import Ask, Ended, Probe, base_pin, host_of, last_line, tail, variables
@@ -50,8 +51,10 @@ def cli(spec: AgentSpec) -> Cli:
 
 
 def environment(ask: Ask, needed: Sequence[str], fixed: Mapping[str, str]) -> dict[str, str]:
-    """Only what the adapter needs of the runner's own variables, then its fixed ones, then what the bench declares."""
-    taken = {name: os.environ[name] for name in needed if os.environ.get(name)}
+    """Only what the adapter needs of the runner's own variables, then its fixed ones, then what the bench declares.
+    A login stands in place of the runner's keys, which the program would prefer."""
+    wanted = [name for name in needed if not (cli(ask.spec).credentials and looks_secret(name))]
+    taken = {name: os.environ[name] for name in wanted if os.environ.get(name)}
     return {**taken, **fixed, **variables(ask)}
 
 

@@ -21,6 +21,7 @@ KIND = "codex"
 INSTALL = "npm install -g @openai/codex"
 DEFAULT_ENDPOINT = "https://api.openai.com"
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
+CREDENTIALS = ".codex/auth.json"
 PROVIDER = "benchsite"
 
 
@@ -46,8 +47,9 @@ def _settings(ask: Ask) -> Iterator[str]:
     if cli(ask.spec).base_url:
         yield f'model_provider="{PROVIDER}"'
         url = json.dumps(v1_url(cli(ask.spec).base_url))
+        key = "requires_openai_auth=true" if cli(ask.spec).credentials else 'env_key="OPENAI_API_KEY"'
         yield (
-            f'model_providers.{PROVIDER}={{name="{PROVIDER}",base_url={url},env_key="OPENAI_API_KEY",'
+            f'model_providers.{PROVIDER}={{name="{PROVIDER}",base_url={url},{key},'
             'wire_api="responses",request_max_retries=1,stream_max_retries=1}'
         )
     for name, value in sorted(ask.axes.items()):
@@ -62,7 +64,7 @@ def _environment(ask: Ask) -> dict[str, str]:
     home.mkdir(parents=True, exist_ok=True)
     env = environment(ask, KEYS, {"CODEX_HOME": ask.inside(home)})
     key = next((env[name] for name in KEYS if env.get(name)), None)
-    if cli(ask.spec).base_url:
+    if cli(ask.spec).base_url and not cli(ask.spec).credentials:
         return {**env, "OPENAI_API_KEY": env.get("OPENAI_API_KEY") or key or NO_KEY}
     return {**env, **({"CODEX_API_KEY": key} if key else {})}
 

@@ -23,6 +23,7 @@ KIND = "gemini-cli"
 INSTALL = "npm install -g @google/gemini-cli"
 DEFAULT_ENDPOINT = "https://generativelanguage.googleapis.com"
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+CREDENTIALS = ".gemini/oauth_creds.json"
 FIXED = {
     "GEMINI_CLI_TRUST_WORKSPACE": "true",  # in a folder it does not trust it ignores --yolo
     "GEMINI_CLI_NO_RELAUNCH": "true",  # it would start itself a second time, for more memory
@@ -54,7 +55,7 @@ def _settings(ask: Ask) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "general": {"disableAutoUpdate": True, "enableAutoUpdate": False, "maxAttempts": MAX_ATTEMPTS},
         "privacy": {"usageStatisticsEnabled": False},
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "security": {"auth": {"selectedType": "oauth-personal" if cli(ask.spec).credentials else "gemini-api-key"}},
     }
     return nested(ask.axes, settings)
 
@@ -63,7 +64,8 @@ def _environment(ask: Ask) -> dict[str, str]:
     env = environment(ask, KEYS, FIXED)
     if cli(ask.spec).base_url:
         env = {**env, "GOOGLE_GEMINI_BASE_URL": root_url(cli(ask.spec).base_url)}
-        env.setdefault("GEMINI_API_KEY", NO_KEY)
+        if not cli(ask.spec).credentials:
+            env.setdefault("GEMINI_API_KEY", NO_KEY)
     return env
 
 

@@ -24,6 +24,7 @@ from .telling import MODEL_KEYS, Heard, keyed, mapping, moment, reading, stamp
 KIND = "opencode"
 INSTALL = "npm install -g opencode-ai"
 KEYS = MODEL_KEYS
+CREDENTIALS = ".local/share/opencode/auth.json"
 LOG_READ = 64 << 10
 PROVIDER = "benchsite"
 FIXED = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_FAKE_VCS": "git"}

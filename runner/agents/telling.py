@@ -42,7 +42,7 @@ def keyed(ask: Ask, needed: Sequence[str], fixed: dict[str, str]) -> dict[str, s
     """The environment of a client that speaks as OpenAI does; at an endpoint of the bench's own a key is never
     missing."""
     env = environment(ask, needed, fixed)
-    if cli(ask.spec).base_url and not env.get("OPENAI_API_KEY"):
+    if cli(ask.spec).base_url and not env.get("OPENAI_API_KEY") and not cli(ask.spec).credentials:
         env["OPENAI_API_KEY"] = NO_KEY
     return env
 

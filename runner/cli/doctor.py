@@ -48,4 +48,5 @@ def _line(agent: AgentFound) -> str:
     kind = f" ({agent.adapter})" if agent.adapter not in ("", agent.name) else ""
     given = [name for name, there in agent.variables.items() if there]
     keys = f"  {' and '.join(given)} set" if given else "  no key set" if agent.variables else ""
-    return f"agent        {agent.name}{kind}  {state}{keys}"
+    login = f"  login {agent.login}, one trial at a time" if agent.login else ""
+    return f"agent        {agent.name}{kind}  {state}{keys}{login}"

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from errno import ELOOP
 from pathlib import Path
 
 from runner.errors import PathRefused
@@ -13,6 +14,7 @@ from runner.errors import PathRefused
 Places = Sequence[tuple[str, Path]]
 """(path in the environment, the same folder on this machine)."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -31,6 +33,25 @@ def find(path: str, places: Places) -> Lies:
         if path == inside or path.startswith(inside.rstrip("/") + "/"):
             return Lies(host, tuple(part for part in path[len(inside) :].split("/") if part))
     raise PathRefused(f"{path} lies in no folder of the trial ({', '.join(inside for inside, _ in places)})")
+
+
+def descend(lies: Lies) -> int:
+    """Open what lies there, for reading; FileNotFoundError where nothing does, PathRefused where a link would lead."""
+    descriptor = os.open(lies.base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in lies.steps:
+        try:
+            opened = os.open(part, _READ, dir_fd=descriptor)
+        except NotADirectoryError as error:
+            raise FileNotFoundError(part) from error
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            why = "is a link, and none is followed" if error.errno == ELOOP else f"cannot be opened ({error.strerror})"
+            raise PathRefused(f"{'/'.join(lies.steps)} {why}") from error
+        finally:
+            os.close(descriptor)
+        descriptor = opened
+    return descriptor
 
 
 def install(source: Path, lies: Lies) -> None:

@@ -16,6 +16,7 @@ from runner.replay import Usage
 from runner.transcript import Step, write_steps
 
 from .asking import check_answered
+from .lending import Lending
 from .outputs import store_output, store_text
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class AgentHandle:
         self._trial, self._stage, self._resolved = trial, stage, resolved
         self._session: str | None = None
         self.usage = Usage()
+        self._lending = Lending(trial, stage, resolved)
 
     @property
     def name(self) -> str:
@@ -63,7 +65,9 @@ class AgentHandle:
         ask = self._ask(prompt, trial.asked)
         stdout, stderr = (ask.out / f"request-{ask.number}.{name}" for name in ("stdout", "stderr"))
         limit = trial.setting.bench.timeouts.request if timeout is None else timeout
+        self._lending.hand_over()
         done = self._run(ask, stdout, stderr, trial.remaining(limit))
+        self._lending.look()
         for said in (stdout, stderr):  # before anything is cut short: half a secret would not be known again
             trial.redactor.long.clean_file(said)
         self._check_version()
@@ -181,8 +185,7 @@ class AgentHandle:
             session=reading.session,
             models=[name[:200] for name in reading.models[:MODELS_KEPT]],
         )
-        if stderr.exists() and stderr.stat().st_size:
-            self._attach_stderr(ask.number, stderr)
+        self._attach_stderr(ask.number, stderr)
 
     def _attach_stderr(self, number: int, stderr: Path) -> None:
         blobs = self._trial.setting.blobs

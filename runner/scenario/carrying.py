@@ -7,13 +7,12 @@ import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from errno import ELOOP
 from posixpath import basename, normpath
 from typing import TYPE_CHECKING, Any
 
 from runner.collected import Collected
 from runner.digests import sha256
-from runner.environments.transfer import Lies
+from runner.environments.transfer import Lies, descend
 from runner.errors import RunnerError, is_disk_full
 from runner.worlds.rules import Rules
 from runner.worlds.tree import Entry, Tree
@@ -102,24 +101,6 @@ def _anything(rows: Sequence[Entry]) -> bool:
 def _holds_files(folder: int) -> bool:
     listings = below(folder, "", _EVERYTHING, 0)
     return any(not stat.S_ISDIR(status.st_mode) for _, _, entries, _ in listings for _, status in entries)
-
-
-def descend(lies: Lies) -> int:
-    descriptor = os.open(lies.base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    for part in lies.steps:
-        try:
-            opened = os.open(part, _OPENING, dir_fd=descriptor)
-        except NotADirectoryError as error:
-            raise FileNotFoundError(part) from error
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            why = "is a link, and none is followed" if error.errno == ELOOP else f"cannot be opened ({error.strerror})"
-            raise TooMuch(f"{'/'.join(lies.steps)} {why}") from error
-        finally:
-            os.close(descriptor)
-        descriptor = opened
-    return descriptor
 
 
 def _folder(trial: LiveTrial, descriptor: int, entry: Collected, budget: Budget) -> Iterator[Entry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,13 +41,16 @@ class Stage:
 
     def __init__(self, trial: LiveTrial, place: Place, baseline: Baseline, session: Session) -> None:
         self.trial, self.place, self._session = trial, place, session
-        self._base = baseline
+        self._base, self.began = baseline, baseline.clock
+        """`began`: the file system's time when the agent's work could begin."""
         self._record: ChangeSet | None = None
         self._earlier: ChangeSet | None = None
         self._left: Baseline | None = None
         self._touched = False
         self._suites = 0
         self._closed = ""
+        self.on_close: Callable[[], None] = lambda: None
+        """Called before the environment ends, and after: then nothing runs there any more."""
 
     @property
     def session(self) -> Session:
@@ -130,7 +134,9 @@ class Stage:
         """End the environment, exactly once however often this is called."""
         if not self._closed:
             self._closed = why
+            self.on_close()
             self.trial.end(self._session)
+            self.on_close()
 
     def record_ours(self) -> None:
         """Record what was written after the agent's record was frozen, apart from it."""

@@ -54,6 +54,12 @@ def refused(folder: Path) -> str:
         ("agents={'a': Command(5)}", "Agent 'a': Command(template=5) is not text."),
         ("agents={'a': Command('true', version=2)}", "Agent 'a': Command(version=2) is not text."),
         ("agents={'a': Command('true', env={'A': 1})}", "Command(env={'A': 1}) is not a dict of variables to texts."),
+        (
+            "agents={'a': Command('true', credentials='/etc/x')}",
+            "is no file of your home; write it as '~/.tool/auth.json'.",
+        ),
+        ("agents={'a': Command('true', credentials=True)}", "Agent 'a': Command(credentials=True) is not text."),
+        ("agents={'a': Cli('codex', credentials='~/../x')}", "Cli(credentials='~/../x') is no file of your home"),
         ("agents={'a': Cli('codex', options='-x')}", "Cli(options='-x') is not a list of texts."),
         ("agents={'a': Scripted(5)}", "Agent 'a': Scripted() takes a list of steps, not 5."),
         ("agents={'a': Scripted([], when=['Again'])}", "Scripted(when=['Again']) is not a list of (text, steps)."),

@@ -26,7 +26,7 @@ from benchsite.jobs.models import Job, Lease
 from benchsite.runs.models import Run
 from runner.cancelling import cancel
 from runner.engine import drive
-from runner.errors import RunnerError
+from runner.errors import BenchError, RunnerError
 from runner.exchange.bundle import write_bundle
 from runner.jobs import TrialJob
 from runner.journal import Event, encode, read_events
@@ -208,6 +208,20 @@ def test_without_a_broker_workers_are_refused_in_one_sentence(tmp_path: Path, se
     with pytest.raises(RunnerError, match="BENCHSITE_BROKER_URL"):
         launch(bench(tmp_path / "b", "good"), executor="celery")
     assert not Job.objects.exists()
+
+
+@pytest.mark.django_db
+def test_workers_are_given_no_login_of_a_user(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.BROKER_URL = "redis://127.0.0.1:1"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".login").write_text("token: abcdefgh")
+    folder = bench(tmp_path / "b", "good")
+    text = (folder / "bench.py").read_text().replace("import ", "import Command, ", 1)
+    text = text.replace("agents={", 'agents={"mine": Command("true", credentials="~/.login"), ', 1)
+    (folder / "bench.py").write_text(text.replace("['good']", "['mine']"))
+    with pytest.raises(BenchError, match=r"given no login of a user, and mine has credentials=\.\.\."):
+        launch(folder, executor="celery")
+    assert not list((folder / ".bench" / "runs").glob("*"))
 
 
 # A site of its own, with a database file that processes share

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runner.agents import claude_code, codex, resolve
+from runner.credentials import lend, login_of, take_back
 from runner.definition import Cli
 from runner.mock_model import MockModel
 
@@ -160,3 +164,32 @@ def test_the_version_is_probed(desk: Make, name: str) -> None:
     found = one.module.probe(one.spec, {})
     assert found.version[0].isdigit()
     assert all(path.exists() for path in found.programs)
+
+
+@pytest.mark.parametrize(
+    ("name", "login"),
+    [
+        (
+            "claude-code",
+            {"claudeAiOauth": {"accessToken": "sk-ant-oat01-canary", "refreshToken": "sk-ant-ort01-canary",
+                               "expiresAt": 4_000_000_000_000, "scopes": ["user:inference"]}},
+        ),
+        ("codex", {"OPENAI_API_KEY": "sk-ant-oat01-canary"}),
+    ],
+)  # fmt: skip
+def test_a_login_takes_the_place_of_the_runners_keys(
+    desk: Make, name: str, login: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in (*claude_code.KEYS, *codex.KEYS):
+        monkeypatch.setenv(key, "another-key")
+    monkeypatch.setenv("HOME", str(tmp_path / "mine"))
+    with MockModel({"key": "sk-ant-oat01-canary", "replies": [{"say": "In."}]}) as model:
+        one = _against(desk, name, model, credentials=True)
+        mine = login_of(resolve({name: one.spec}, name))
+        assert mine is not None
+        mine.file.parent.mkdir(parents=True)
+        mine.file.write_text(json.dumps(login))
+        lend(mine, one.root, one.home)
+        reading, _ = one.request()
+    assert (reading.fault, reading.text) == (None, "In.")
+    assert take_back(one.root, one.home) is not None

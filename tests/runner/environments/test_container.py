@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from runner.cleaning import Left, left_behind
+from runner.credentials import Login, lend, take_back
 from runner.environments import choose, container, engines
 from runner.environments.base import KeptSession, Needs
 from runner.environments.limits import Resources
@@ -50,6 +51,20 @@ def open_container(place: Place, containers: None) -> Iterator[Opener]:
     yield open_one
     for session in sessions:
         session.close()
+
+
+def test_a_login_lent_to_a_container_is_its_own_and_what_it_renews_comes_back(
+    open_container: Opener, said: Said, place: Place, tmp_path: Path
+) -> None:
+    mine = tmp_path / "auth.json"
+    mine.write_text('{"token": "old-token"}')
+    session = open_container()
+    lend(Login("~/.tool/auth.json", mine, ".tool/auth.json"), place.root, session.home)
+    line = 'stat -c %a ~/.tool/auth.json; cat ~/.tool/auth.json; echo \'{"token": "new-token"}\' > ~/.tool/auth.json'
+    assert said(session, line) == '600\n{"token": "old-token"}'
+    found = take_back(place.root, session.home)
+    assert found is not None
+    assert (found.flaw, mine.read_text()) == ("", '{"token": "new-token"}\n')
 
 
 def test_a_container_is_the_image_with_the_trials_folders_and_without_this_machine(
