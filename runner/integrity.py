@@ -177,10 +177,10 @@ def _enough(pieces: Iterable[str]) -> bool:
 
 def told(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Give the first findings of each kind, and one that counts the rest."""
-    seen: Counter[str] = Counter()
+    seen: dict[str, int] = {}
     last: dict[str, Finding] = {}
     for finding in findings:
-        seen[finding.flag] += 1
+        seen[finding.flag] = seen.get(finding.flag, 0) + 1
         last[finding.flag] = finding
         if seen[finding.flag] <= MOST:
             yield finding

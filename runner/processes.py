@@ -186,10 +186,11 @@ class Keeper:
 
     def _send(self, order: tuple[Any, ...], descriptors: tuple[int, ...] = ()) -> None:
         body = marshal.dumps(order)
+        data = struct.pack("<I", len(body)) + body  # in one piece: each wakes the keeper
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         try:
-            self._connection.sendmsg([struct.pack("<I", len(body))], rights)
-            self._connection.sendall(body)
+            if rest := data[self._connection.sendmsg([data], rights) :]:
+                self._connection.sendall(rest)
         except OSError as error:
             raise self._lost() from error
 
@@ -224,16 +225,15 @@ class LentKeeper(Keeper):
 
     def close(self) -> None:
         """It hangs up once everything is gone; where it cannot even do that, it goes too."""
-        with contextlib.suppress(OSError):
-            self._connection.shutdown(socket.SHUT_WR)
         self._connection.settimeout(keeper.KILLING + 5)
         try:
+            self._connection.shutdown(socket.SHUT_WR)
             while self._connection.recv(1 << 16):
                 pass  # answers nobody waits for
         except TimeoutError:
             kill_tree(self.pid)
         except OSError:
-            pass
+            pass  # it is gone
         self._connection.close()
 
 
@@ -313,7 +313,7 @@ def opened(stdin: Path | None, stdout: Path | None, stderr: Path | None) -> Iter
         held.append(os.open(stdin or os.devnull, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
         os.set_blocking(held[0], True)
         held.append(_open_fresh(stdout))
-        held.append(held[1] if stderr == stdout else _open_fresh(stderr))
+        held.append(held[1] if stderr is stdout or stderr == stdout else _open_fresh(stderr))
         yield held[0], held[1], held[2]
     except OSError as error:
         raise ProcessLost(f"{error.filename} cannot be opened for a command: {error.strerror}.") from error
@@ -325,7 +325,7 @@ def opened(stdin: Path | None, stdout: Path | None, stderr: Path | None) -> Iter
 def _open_fresh(path: Path | None) -> int:
     if path is None:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-    with contextlib.suppress(FileNotFoundError):
+    if os.path.lexists(path):
         path.unlink()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.open(path, flags, 0o644)

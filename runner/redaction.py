@@ -78,13 +78,14 @@ class Redactor:
         return bool(self.pairs)
 
     def knowing(self, pairs: Iterable[tuple[str, str]]) -> Redactor:
-        more = Redactor((*self.pairs, *pairs))
+        pairs = [*pairs]
+        more = Redactor((*self.pairs, *pairs)) if pairs else self
         return self if more.pairs == self.pairs else more
 
     @cached_property
     def long(self) -> Redactor:
         """Only the secrets that no protocol has for a word."""
-        return Redactor(pair for pair in self.pairs if len(pair[1]) >= LONG)
+        return Redactor(pair for pair in self.pairs if len(pair[1]) >= LONG) if self.pairs else self
 
     @cached_property
     def _whole(self) -> re.Pattern[bytes]:
@@ -103,7 +104,7 @@ class Redactor:
         return self._whole if any(form in data for form in self._marks) else None
 
     def strike(self, data: bytes) -> bytes:
-        pattern = self._pattern(data)
+        pattern = self._pattern(data) if self.pairs else None
         return pattern.sub(self._mark, data) if pattern else data
 
     def _mark(self, found: re.Match[bytes]) -> bytes:

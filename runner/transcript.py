@@ -62,17 +62,20 @@ def bounded(steps: Iterable[Step]) -> Iterator[Step]:
 def write_steps(path: Path, steps: Iterable[Step]) -> int:
     """Write a transcript; returns the number of steps written."""
     last = 0
-    with path.open("w", encoding="utf-8") as file:
+    with path.open("wb") as file:
         for step in bounded(steps):
-            file.write(encode(step) + "\n")
+            file.write(encode(step).encode() + b"\n")
             last = step.n
     return last
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def encode(step: Step) -> str:
     """One line. Lone surrogates are escaped, so that the file is always UTF-8."""
     try:
-        line = json.dumps(step.to_json(), ensure_ascii=False)
+        line = _ENCODER.encode(step.to_json())
         line.encode("utf-8")
     except UnicodeEncodeError:
         return json.dumps(step.to_json())

@@ -12,6 +12,8 @@ from runner.worlds.places import Place
 
 from .base import SYSTEM_PATH, WORKSPACE, KeptSession, Needs, base_env, program_path
 
+ROOT = Path("/")
+
 
 class Local:
     name = "local"
@@ -40,10 +42,10 @@ class Local:
         if refusal := self.refusal(needs):
             raise EnvironmentRefused(refusal)
         path = program_path(needs.programs, os.environ.get("PATH", SYSTEM_PATH))
-        paths = [place.world, place.home, place.tmp, place.out, Path("/")]
-        inside = tuple((one, "" if one == Path("/") else str(one)) for one in paths)
+        paths = [place.world, place.home, place.tmp, place.out]
+        inside = [*((one, str(one)) for one in paths), (ROOT, "")]
         base = base_env(str(place.home), str(place.tmp), path)
-        own = [*((str(one), one) for one in (place.world, place.home, place.tmp)), (WORKSPACE, place.world)]
+        own = [*((str(one), one) for one in paths[:3]), (WORKSPACE, place.world)]
         return KeptSession(Keeper.of_trial(), str(place.world), base, inside, own, home=place.home)
 
 

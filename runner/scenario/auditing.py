@@ -68,9 +68,12 @@ def reads(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Issue]:
 
 
 def _reads(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
+    heard = trial.heard if trial.work is None else {}
+    if not any(step.kind == "tool_call" for steps in heard.values() for step in steps):
+        return
     needs = warm.subject(trial.setting.planned.cell).needs
     roots = stage.roots(needs.programs, (warm.run_dir.parents[2],))
-    for request, steps in trial.heard.items() if trial.work is None else ():
+    for request, steps in heard.items():
         yield from about_reads(request, (replace(step, n=n) for n, step in enumerate(steps, 1)), roots)
 
 

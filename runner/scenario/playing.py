@@ -9,6 +9,7 @@ from inspect import signature
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.compat import is_async_function
 from _pytest.outcomes import Exit, Skipped
 from _pytest.python import get_direct_param_fixture_func, pytest_pyfunc_call
 
@@ -46,15 +47,24 @@ def steps(item: pytest.Function) -> Steps:
             partial(hooks.pytest_runtest_teardown, item=item, nextitem=None),
         )
     if (makers := _makers(item)) is not None:
-        return partial(_fill, item, makers), _call(item), _nothing
+        return partial(_fill, item, makers), _call(item, plain=True), _nothing
     state = item.session._setupstate
     return partial(state.setup, item), _call(item), partial(state.teardown_exact, None)
 
 
-def _call(item: pytest.Function) -> Callable[[], object]:
-    """What `runtest` comes to where no plugin but pytest's own calls cases."""
+def _call(item: pytest.Function, *, plain: bool = False) -> Callable[[], object]:
+    """What `runtest` comes to where no plugin but pytest's own calls cases. `plain`: nothing but the case's arguments
+    is among those that were made."""
     callers = [one.function for one in item.ihook.pytest_pyfunc_call.get_hookimpls()]
-    return partial(pytest_pyfunc_call, item) if callers == [pytest_pyfunc_call] else item.runtest
+    if callers != [pytest_pyfunc_call]:
+        return item.runtest
+    if plain and not is_async_function(item.obj) and set(item.fixturenames) == set(item._fixtureinfo.argnames):
+        return partial(_call_with, item.obj, item.funcargs)
+    return partial(pytest_pyfunc_call, item)
+
+
+def _call_with(function: Callable[..., object], arguments: Mapping[str, object]) -> object:
+    return function(**arguments)
 
 
 def _makers(item: pytest.Function) -> dict[str, Callable[[], object]] | None:

@@ -115,7 +115,7 @@ class Warm:
         """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again."""
         if cell not in self.subjects:
             self.redactor(cell)
-            _ = self.expected, self.recorded, self.worlds
+            _ = self.expected, self.recorded, self.worlds, self.sealed.template and self.sealed.template.by_path
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
 

@@ -135,7 +135,7 @@ def examine(found: Found, now: Fingerprint, was: State | None, blobs: BlobStore,
         return State(now, "unreadable")
     digest, size, data = read
     if was is not None and was.sha256 == digest:
-        return State(now, kind, digest, None, was.stored)
+        return was if was.fingerprint == now else State(now, kind, digest, None, was.stored)
     if data is not None:
         blobs.put(data)
     return State((size, *now[1:]), kind, digest, None, data is not None)

@@ -10,6 +10,7 @@ from .baseline import Baseline, State
 from .changes import Change, ChangeSet, Kind, Side, by_bytes
 from .lines import count_lines
 from .rules import Rules
+from .walk import git_mode
 
 __all__ = ["Change", "ChangeSet", "Side", "capture", "capture_and_advance", "compare"]
 
@@ -65,7 +66,7 @@ def _same(was: State, now: State) -> bool:
         return False
     if now.type == "unreadable" and was.fingerprint != now.fingerprint:
         return False  # nobody could read it, but somebody wrote
-    return was.side().mode == now.side().mode
+    return git_mode(was.fingerprint[4]) == git_mode(now.fingerprint[4])
 
 
 def _kind(old: Side | None, new: Side | None) -> Kind:

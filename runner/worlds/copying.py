@@ -40,7 +40,8 @@ class Copied:
 
 def copy_world(source: Path | None, target: Path) -> Copied:
     """Copy a folder with modes, mtimes in ns and empty directories; None is the empty world. Links are refused."""
-    target.mkdir(exist_ok=True)
+    if not os.path.isdir(target):  # noqa: PTH112
+        target.mkdir()
     if source is None:
         return Copied(None, {}, clock_of(target))
     copied = Copied(source)
