@@ -66,10 +66,12 @@ def case_figure(seen: Counted, reducer: str, worst: float | None, policy: Counti
 
 def average(figures: Sequence[CaseFigure]) -> CaseFigure:
     """Average one case over several cells: they weigh the same."""
+    if len(figures) == 1:
+        return figures[0]._replace(cells=1) if figures[0].cells != 1 else figures[0]
     variances = [one.variance for one in figures if one.variance is not None]
     return CaseFigure(
-        sum(one.figure for one in figures) / len(figures),
-        sum(one.n for one in figures),
+        sum([one.figure for one in figures]) / len(figures),
+        sum([one.n for one in figures]),
         sum(variances) / len(variances) if variances else None,
         len(figures),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -38,5 +39,11 @@ class Asked:
         ]
 
     def query(self, of: Iterable[object], **changed: Any) -> str:
-        named = [("of", str(one)) for one in of]
-        return f"?{urlencode([*named, *self.pairs(**changed)], safe=':/')}"
+        rest = urlencode(self.pairs(**changed), safe=":/")
+        return f"?{'&'.join(filter(None, (_named(tuple(map(str, of))), rest)))}"
+
+
+@lru_cache(maxsize=64)
+def _named(of: tuple[str, ...]) -> str:
+    """What is compared, quoted once for all the choices of a page."""
+    return urlencode([("of", one) for one in of], safe=":/")

@@ -45,14 +45,13 @@ def of_case(page: NumbersPage, place: int, line: Line) -> Listed | Behind | None
 
 def _whole(page: NumbersPage, place: int) -> Listed | None:
     """A side that is one list of one run."""
-    side, shared = page.columns[place].side, page.flips.subjects
-    if side.of.kind == "cell":
-        return Listed(side.run.ulid, {"cell": side.members[0].key10})
-    whole = side.of.kind == "run" and (shared is None or all(member.subject in shared for member in side.members))
-    return Listed(side.run.ulid, {}) if whole else None
+    if not page.whole[place]:
+        return None
+    side = page.columns[place].side
+    return Listed(side.run.ulid, {"cell": side.members[0].key10} if side.of.kind == "cell" else {})
 
 
 def _all(page: NumbersPage, place: int, line: Line, *, fails: bool) -> int:
     """How many trials of the case count on this side, whether or not the other side has their cell."""
     counts = [piece.counted for piece in page.flips.of_case(place, line)]
-    return sum(one.n + (one.lapsed + one.blamed if fails else 0) for one in counts)
+    return sum([one.n + one.lapsed + one.blamed for one in counts] if fails else [one.n for one in counts])

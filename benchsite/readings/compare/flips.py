@@ -56,7 +56,7 @@ class Flips:
             both = [(piece, second[piece.subject]) for piece in own[0] if piece.subject in second]
             if not both:
                 return None
-            one, two = max(both, key=lambda pair: abs(_mean(pair[1]) - _mean(pair[0])))
+            one, two = max(both, key=_apart)
         return (self._members(0, one), one.case), (self._members(place, two), two.case)
 
     def _pieces(self, side: int, line: Line) -> list[Piece]:
@@ -93,8 +93,10 @@ class Flips:
         return {(cell, case, outcome): index for cell, case, outcome, index in grouped}
 
 
-def _mean(piece: Piece) -> float:
-    return piece.counted.sum / piece.counted.n
+def _apart(pair: tuple[Piece, Piece]) -> float:
+    """By how much the means of two cells part."""
+    one, two = pair[0].counted, pair[1].counted
+    return abs(two.sum / two.n - one.sum / one.n)
 
 
 def _pick(

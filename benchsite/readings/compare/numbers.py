@@ -145,7 +145,20 @@ class NumbersPage:
     def chosen_words(self) -> str:
         return self.words[self.asked.show]
 
-    @property
+    @cached_property
+    def whole(self) -> tuple[bool, ...]:
+        """Of each side whether one list of one run has its trials: a cell, or a run all of whose cells are compared."""
+        shared = self.flips.subjects
+        return tuple(
+            column.side.of.kind == "cell"
+            or (
+                column.side.of.kind == "run"
+                and (shared is None or all(member.subject in shared for member in column.side.members))
+            )
+            for column in self.columns
+        )
+
+    @cached_property
     def counts(self) -> dict[str, int]:
         return {show: sum(line.shown(show, self.asked.side) for line in self.every) for show in SHOWS}
 
@@ -216,7 +229,10 @@ def _column(
 def _mean(spent: Sequence[tuple[float | None, int]]) -> float | None:
     """What a trial took, of those that tell it."""
     known = [(one, many) for one, many in spent if one is not None]
-    return sum(one for one, _ in known) / sum(many for _, many in known) if known else None
+    if not known:
+        return None
+    took, many = zip(*known, strict=True)
+    return sum(took) / sum(many)
 
 
 def _wanted(measure: MeasureFacts, made: Paired, asked: float) -> float:
