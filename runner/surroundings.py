@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 POLICIES = ("open", "none")
 LEAST = {"memory": 16 << 20, "processes": 4, "disk": 1 << 20}
 """Below these no environment can even start a command."""
+WATCHED = "watched"
+"""Of a limit: nothing holds it but a look."""
 Row = dict[str, Any]
 
 
@@ -111,7 +113,6 @@ def warnings(plans: Iterable[Mapping[str, Any]]) -> list[str]:
 def _watched(plan: Mapping[str, Any]) -> str:
     from .environments.disk import held_by
     from .environments.limits import Resources
-    from .worlds.walls import WATCHED
 
     if plan["held"].get("disk") != WATCHED:
         return ""
@@ -120,6 +121,24 @@ def _watched(plan: Mapping[str, Any]) -> str:
         "The limit of disk is watched, which is no hard limit: a fast writer is some MiB ahead before it is stopped. "
         f"A hard one cannot be had here: {why}."
     )
+
+
+def limits_in_words(plan: Mapping[str, Any]) -> str:
+    """Write each limit of a plan with what holds it: `disk 16 MiB by tmpfs, processes 40 by cgroup v2`. A plan may come
+    from elsewhere, and hold anything."""
+    limits, holders = (found if isinstance(found := plan.get(key), dict) else {} for key in ("resources", "held"))
+    rows = [(name, value) for name, value in limits.items() if type(value) is int]
+    return ", ".join(f"{name} {_amount(name, value)} {how_held(holders.get(name))}".rstrip() for name, value in rows)
+
+
+def how_held(holder: Any) -> str:
+    if holder == WATCHED:
+        return "watched, which is no hard limit"
+    return f"by {str(holder)[:200]}" if holder else ""
+
+
+def _amount(name: str, value: int) -> str:
+    return f"{value:,}" if name == "processes" or abs(value) >= 1 << 60 else f"{value / 2**20:,.4g} MiB"
 
 
 def too_small_for(template_room: int, plan: Mapping[str, Any]) -> str:

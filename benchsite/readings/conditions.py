@@ -13,6 +13,7 @@ from benchsite.artifacts.store import open_blob, read_blob
 from benchsite.flows import clean
 from runner.collected import STATUSES
 from runner.errors import RunnerError
+from runner.surroundings import how_held
 
 from .loaded import MANIFEST_LIMIT
 from .provenance import HUGE
@@ -132,7 +133,7 @@ def _pairs(value: Any) -> str:
 
 def _held(value: Any) -> str:
     rows = value.items() if isinstance(value, dict) else ()
-    return "; ".join(f"{name} by {_text(what)}" if name in HELD else f"{name} {_text(what)}" for name, what in rows)
+    return "; ".join(f"{name} {how_held(what)}" if name in HELD else f"{name} {_text(what)}" for name, what in rows)
 
 
 def _value(value: Any) -> str:

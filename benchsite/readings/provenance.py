@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchsite.runs.models import Run
+from runner.surroundings import limits_in_words
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ def _facts(run: Run, manifest: Mapping[str, Any]) -> Iterator[Fact]:
     yield Fact("Trials per case and cell", str(manifest.get("trials_per_cell", "")))
     yield Fact("Seed", str(manifest.get("seed", "")))
     yield Fact("Limits", _limits(manifest.get("limits")))
+    yield Fact("Limits of a trial", _of_trials(manifest.get("plans")))
     yield Fact("Protocol", str(manifest.get("protocol", run.version.protocol)))
     label = getattr(run, "parent_label", None)  # None where the reader cannot see it, or it is not here
     yield Fact("Regraded from" if run.regrades else "Parent run", run.parent, "copy" if label is None else "run")
@@ -114,6 +116,12 @@ def _limits(limits: Any) -> str:
     budgets = [f"{name} budget ${dollars:g}" for name, dollars in _numbers(limits.get("budget"))]
     retries = [f"retries {limits['retries']}"] if "retries" in limits else []
     return ", ".join([*times, *budgets, *retries])
+
+
+def _of_trials(plans: Any) -> str:
+    """Write what a trial may use at most and what holds that, for each plan that differs."""
+    rows = [plan for plan in plans if isinstance(plan, dict)] if isinstance(plans, list) else []
+    return "; ".join(list(dict.fromkeys(filter(None, map(limits_in_words, rows))))[:6])
 
 
 def _numbers(record: Any) -> Iterator[tuple[str, float]]:

@@ -64,7 +64,7 @@ def _config(ask: Ask) -> list[str]:
 
 
 def _file(ask: Ask) -> Path:
-    return ask.out / f"mini-{ask.number}.traj.json"
+    return ask.home / f"mini-{ask.number}.traj.json"
 
 
 def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from runner.surroundings import limits_in_words
+
 from .options import evaluation_of
 from .sizes import size_line
 from .terminal import console, print_json, text
@@ -40,6 +42,8 @@ def _show(prepared: Prepared) -> None:
     for scenario in manifest.scenarios:
         cases = f"  {len(scenario.cases)} cases" if len(scenario.cases) > 1 else ""
         out.print(text(f"scenario     {scenario.id}  {scenario.file}:{scenario.line}{cases}"))
+    for words in dict.fromkeys(filter(None, map(limits_in_words, manifest.plans))):
+        out.print(text(f"limits       {words}"))
     for measure in manifest.measures:
         said = ", ".join(filter(None, (measure.type, measure.objective, measure.unit, measure.aggregate)))
         out.print(text(f"measure      {measure.key}  {said}"))

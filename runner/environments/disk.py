@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 from runner.processes import output_of
+from runner.surroundings import WATCHED
 from runner.worlds import walls
 from runner.worlds.places import drop_place, make_place
-from runner.worlds.walls import IMAGE, TMPFS, WATCHED
+from runner.worlds.walls import IMAGE, TMPFS
 
 from . import engines
 from .cgroups import parents

@@ -18,8 +18,8 @@ from runner.errors import RunnerError, is_disk_full
 from . import mounting
 from .places import Place
 
-TMPFS, IMAGE, WATCHED = "tmpfs", "image", "watched"
-"""What holds a limit of disk: memory, a file with a file system in it (which takes root), or nothing but a look."""
+TMPFS, IMAGE = "tmpfs", "image"
+"""What holds a limit of disk: memory, or a file with a file system in it, which takes root."""
 WALLS = (TMPFS, IMAGE)
 FULL, FEW = 64 << 10, 8
 """So few bytes, or new files, left over are none."""

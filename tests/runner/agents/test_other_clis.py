@@ -44,7 +44,7 @@ def _read(desk: Make, name: str, what: str, code: int = 0, **more: Any) -> Readi
     one = desk(Cli(name, base_url=URL))
     if name == "mini-swe-agent":
         one.number = 1
-        shutil.copyfile(RECORDED / f"{name}-{what}.json", one.out / "mini-1.traj.json")
+        shutil.copyfile(RECORDED / f"{name}-{what}.json", one.home / "mini-1.traj.json")
         return one.read(one.root / "none", Done(code, **more))
     return one.read(RECORDED / f"{name}-{what}.{'txt' if name == 'aider' else 'jsonl'}", Done(code, **more))
 
@@ -225,7 +225,7 @@ def test_an_error_that_the_model_or_a_tool_quotes_is_no_fault(desk: Make, name: 
     ending = {"aider": "fixes.txt", "mini-swe-agent": "fixes.json"}.get(name, "fixes.jsonl")
     text = (RECORDED / f"{name}-{ending}").read_text()
     assert old in text
-    file = one.out / "mini-0.traj.json" if name == "mini-swe-agent" else one.root / "quoted"
+    file = one.home / "mini-0.traj.json" if name == "mini-swe-agent" else one.root / "quoted"
     file.write_text(text.replace(old, new))
     assert one.read(file, Done(0)).fault is None
 
@@ -256,7 +256,7 @@ def test_an_end_without_the_protocols_own_end_is_a_fault(desk: Make, name: str) 
 def test_odd_output_never_breaks_a_reader(desk: Make, name: str, text: str) -> None:
     one = desk(Cli(name, base_url=URL))
     (one.root / "odd").write_text(text)
-    (one.out / "mini-0.traj.json").write_text(text)
+    (one.home / "mini-0.traj.json").write_text(text)
     assert one.read(one.root / "odd", Done(1)).usage.cost is None
     stopped = one.read(one.root / "odd", Done(None, signal=9, timed_out=True))
     assert "request_timeout" in stopped.flags

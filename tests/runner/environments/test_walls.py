@@ -19,6 +19,7 @@ from runner.errors import BenchError
 from runner.prepare import prepare
 from runner.replay import Attempt
 from runner.running import run
+from runner.surroundings import limits_in_words
 from runner.worlds.places import worlds_root
 from tests.runner.scenario.benches import by_cell, write_bench
 
@@ -136,6 +137,7 @@ def test_what_cannot_be_walled_is_watched_and_prepare_says_why(tmp_path: Path, m
     assert prepared.manifest.plans[0]["held"]["disk"] == "watched"
     (told,) = [line for line in prepared.warnings if "disk" in line]
     assert "watched, which is no hard limit" in told
+    assert limits_in_words(prepared.manifest.plans[0]) == "disk 4 MiB watched, which is no hard limit"
     assert sandbox.ENVIRONMENT.holding(Needs(limits=limits))["disk"] == "watched"
     (tmp_path / "bench" / "workspace" / "large.txt").write_bytes(bytes(LIMIT))
     with pytest.raises(BenchError, match=r"takes 4,2\d\d,\d+ bytes of disk, and Limits\(disk=...\) allows 4,194,304"):

@@ -26,8 +26,8 @@ PLAN = {
     "fixtures": "mounted",
     "save_artifacts": True,
     "network": {"execution": "open", "evaluation": "none"},
-    "resources": {"memory": 2 << 30, "processes": 200},
-    "held": {"memory": "cgroup v2", "processes": "cgroup v2", "loopback": "hidden"},
+    "resources": {"memory": 2 << 30, "processes": 200, "disk": 16 << 20},
+    "held": {"memory": "cgroup v2", "processes": "cgroup v2", "disk": "watched", "loopback": "hidden"},
     "timeouts": {"request": 60, "trial": 120.5, "suite": 20},
     "limits": {"bytes": 64 << 20, "files": 2000, "seconds": 600},
     "environment": "sandbox",
@@ -55,15 +55,16 @@ def page(client, run, tab=""):
 
 
 def test_the_overview_tells_the_resolved_plan_in_words(client, tmp_path):
-    soup, text = page(client, taken_in(tmp_path, PLAN))
+    run = taken_in(tmp_path, PLAN)
+    soup, text = page(client, run)
     (section,) = soup.select("section[aria-labelledby=h-plan]")
     facts = {dt.get_text(): dt.find_next("dd").get_text() for dt in section.select("dl.facts dt")}
     assert facts == {
         "Environment": "sandbox, bubblewrap 0.8.0",
         "Isolation": "sandbox",
         "Network": "execution open, evaluation none",
-        "Resources": "memory 2,048 MiB, processes 200",
-        "Held by": "memory by cgroup v2; processes by cgroup v2; loopback hidden",
+        "Resources": "memory 2,048 MiB, processes 200, disk 16 MiB",
+        "Held by": "memory by cgroup v2; processes by cgroup v2; disk watched, which is no hard limit; loopback hidden",
         "Time limits": "request 60 s, trial 120.5 s, suite 20 s",
         "Fixtures": "read-only at /fixtures, for the verifier alone",
         "May carry out": "64 MiB, 2,000 files, 600 s",
@@ -72,6 +73,10 @@ def test_the_overview_tells_the_resolved_plan_in_words(client, tmp_path):
     assert "git diff > out/patch 30 s" in text
     assert "/workspace/out without *.log" in text
     assert [code.get_text() for code in section.select("ul li > code")][-1] == "/workspace/<b>"
+    whole = " ".join(BeautifulSoup(client.get(f"/runs/{run.ulid}/").content, "html.parser").get_text(" ").split())
+    assert "processes 200 by cgroup v2, disk 16 MiB watched, which is no hard limit" in whole, (
+        "and its run's provenance"
+    )
 
 
 def test_each_declared_path_has_its_status_on_the_artifacts_tab(client, tmp_path):
