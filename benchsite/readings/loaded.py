@@ -141,17 +141,24 @@ class Loaded:
         """Figures of any measure from tallies. The boolean headline is counted from slots instead, with its policy."""
         rows = self._wanted(Tally.objects.filter(run=self.run, measure=measure.id))
         # each column more costs as much as the rest of such a row, and there are thousands
-        names, reduced = ["cell_id", "case_id", "n", "sum"], _mean
         if measure.type == "category":
-            rows, once = rows.annotate(of_shares=Cast("shares", TextField())), ReadOnce()
-            names.append("of_shares")
-            return Values(measure, [_mean(*row, once[shares]) for *row, shares in rows.values_list(*names)])
+            once, found = ReadOnce(), rows.annotate(of_shares=Cast("shares", TextField()))
+            shared = found.values_list("cell_id", "case_id", "n", "of_shares")
+            return Values(measure, [TallyRow(cell, case, n, None, None, once[of]) for cell, case, n, of in shared])
+        names = ("cell_id", "case_id", "n", "sum")
         if measure.reducer in REDUCED:
-            names.append(measure.reducer)
-            reduced = _column
-        elif measure.reducer == "sum":
-            reduced = _sum
-        return Values(measure, [reduced(*row) for row in rows.values_list(*names)])
+            reduced = rows.values_list(*names, measure.reducer)
+            return Values(measure, [TallyRow(*row, NO_SHARES) for row in reduced])
+        summed = rows.values_list(*names)
+        if measure.reducer == "sum":
+            return Values(measure, [TallyRow(*row, row[-1], NO_SHARES) for row in summed])
+        return Values(
+            measure,
+            [
+                TallyRow(cell, case, n, total, total / n if n and total is not None else None, NO_SHARES)
+                for cell, case, n, total in summed
+            ],
+        )
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -188,15 +195,3 @@ def _before(run: Run) -> Any:
 
 _DECLARED = Prepared(lambda run: _declared(run, Run.objects.none()))
 _DECLARED_BEFORE = Prepared(lambda run: _declared(run, _before(run)))
-
-
-def _mean(cell: int, case: int, n: int, total: float | None, shares: Mapping[str, int] = NO_SHARES) -> TallyRow:
-    return TallyRow(cell, case, n, total, total / n if total is not None and n else None, shares)
-
-
-def _sum(cell: int, case: int, n: int, total: float | None) -> TallyRow:
-    return TallyRow(cell, case, n, total, total, NO_SHARES)
-
-
-def _column(cell: int, case: int, n: int, total: float | None, figure: float | None) -> TallyRow:
-    return TallyRow(cell, case, n, total, figure, NO_SHARES)

@@ -13,7 +13,7 @@ from .counts import SUBJECT_FAULTS, Counts, Slot, total
 from .leaderboard import MeasureFacts
 from .question import Question
 from .subjects import Axes, CellFacts
-from .words import NONE, decimals, fixed, natural, ratio
+from .words import HUGE, NONE, decimals, fixed, natural, ratio
 
 ROWS = 200
 SORTS = ("name", "rate", "spread")
@@ -125,6 +125,7 @@ class Values:
         self.rows = {(row.cell, row.case): row for row in tallies}
         self.places = decimals(row.figure for row in tallies)
         self.numbers = measure.type != "category" and not measure.rate
+        self.format = f",.{self.places}f"
 
     def of(self, cell: int, cases: Sequence[int]) -> list[TallyRow]:
         return [row for case in cases if (row := self.rows.get((cell, case)))]
@@ -169,7 +170,8 @@ class Squares:
             return _figure(slots, made.planned, made.errors, made.excluded, values)
         if values.numbers:  # as _figure has it, which makes lists first
             _, _, n, _, figure, _ = row
-            text = fixed(figure, values.places)
+            usual = figure is not None and -HUGE < figure < HUGE  # a page has thousands, `fixed` knows the others
+            text = format(figure, values.format) if usual else fixed(figure, values.places)
             return Square(figure, text, figure, n, made.planned, made.errors, made.excluded)
         alike = (*key, row.n, row.sum, id(row.shares))
         found = self.known.get(alike)

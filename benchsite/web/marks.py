@@ -74,8 +74,11 @@ def whisker(
     drawn = f'<svg class="whisker {kind}" role="img" aria-label="{escape(name)}">'
     if lo is not None and hi is not None:
         a, b = position(lo, scale), position(hi, scale)
-        drawn += f'<line class="rule" x1="{a}" x2="{b}" y1="10" y2="10"/>'
-        drawn += "".join(f'<line class="rule" x1="{end}" x2="{end}" y1="6.5" y2="13.5"/>' for end in (a, b))
+        drawn += (
+            f'<line class="rule" x1="{a}" x2="{b}" y1="10" y2="10"/>'
+            f'<line class="rule" x1="{a}" x2="{a}" y1="6.5" y2="13.5"/>'
+            f'<line class="rule" x1="{b}" x2="{b}" y1="6.5" y2="13.5"/>'
+        )
     if value is not None:
         dot = "dot hollow" if hollow else "dot"
         drawn += f'<circle class="{dot}" cx="{position(value, scale)}" cy="10" r="4"/>'
