@@ -158,9 +158,11 @@ def read_events(run_dir: Path) -> Iterator[Event]:
         yield from decode(file)
 
 
-def decode(file: IO[bytes], loads: Callable[[bytes], Any] = json.loads) -> Iterator[Event]:
-    """Read events from an open binary file; refuse a damaged line that is not the last. `loads` may be a faster one."""
-    number = 0
+def decode(file: IO[bytes], loads: Callable[[bytes], Any] = json.loads, number: int = 0) -> Iterator[Event]:
+    """Read events from an open binary file; refuse a damaged line that is not the last. `loads` may be a faster one.
+
+    `number` lines of the journal stand before those of this file.
+    """
     while line := file.readline(MAX_LINE + 1):
         number += 1
         if len(line) > MAX_LINE:

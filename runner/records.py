@@ -39,8 +39,11 @@ class Usage:
     def from_json(cls, row: dict[str, Any] | None) -> Usage:
         if not row:
             return NO_USAGE
-        known = {key: finite_number(value) for key, value in row.items() if key in cls.__dataclass_fields__}
-        return made(cls, {**NO_USAGE.__dict__, **known})
+        fields = {**NO_USAGE.__dict__}
+        for key, value in row.items():
+            if key in fields:
+                fields[key] = finite_number(value)
+        return made(cls, fields)
 
     def to_json(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if value is not None and value is not False}
@@ -263,6 +266,6 @@ def _sum(a: float | None, b: float | None) -> Any:
 
 
 def finite_number(value: Any) -> float | None:
-    if value is not None and not (isinstance(value, (int, float)) and math.isfinite(value)):
+    if value is not None and not (isinstance(value, (float, int)) and math.isfinite(value)):
         raise ValueError(f"{str(value)[:40]!r} is not a number")
     return value

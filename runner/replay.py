@@ -205,11 +205,19 @@ def _judge(attempt: Fields, event: Event) -> None:
 
 
 def _observe(attempt: Fields, event: Event) -> None:
-    new = Observation(event["measure"], event.get("value"), event.get("valid", True), event.get("reason") or "")
-    old = attempt["observations"].get(new.measure)
+    get, measure = event.get, event["measure"]
+    fields = {
+        "measure": measure,
+        "value": get("value"),
+        "valid": get("valid", True),
+        "reason": get("reason") or "",
+        "count": 1,
+    }
+    new = made(Observation, fields)
+    old = attempt["observations"].get(measure)
     if old:
         new = replace(new if new.valid or not old.valid else old, count=old.count + 1)
-    attempt["observations"][new.measure] = new
+    attempt["observations"][measure] = new
 
 
 def _guard(attempt: Fields, event: Event) -> None:
@@ -217,8 +225,8 @@ def _guard(attempt: Fields, event: Event) -> None:
 
 
 def _artifact(attempt: Fields, event: Event) -> None:
-    artifact = Artifact(event["name"], event["kind"], event.get("media", ""), event["blob"], event["size"])
-    attempt["artifacts"] += (artifact,)
+    fields = {name: event[name] for name in ("name", "kind", "blob", "size")}
+    attempt["artifacts"] += (made(Artifact, {**fields, "media": event.get("media", "")}),)
 
 
 def _issue(attempt: Fields, event: Event) -> None:

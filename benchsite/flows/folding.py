@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
-from pydantic_core import from_json
 
 from benchsite.artifacts.models import BlobUse
 from benchsite.runs.models import Attempt as AttemptRow
@@ -19,18 +17,17 @@ from benchsite.runs.models import Cell, Observation, Run, Trial
 from benchsite.runs.recount import recount
 from runner.errors import JournalError
 from runner.faults import ENDED
-from runner.journal import decode
 from runner.manifest import Manifest
-from runner.replay import Attempt, Folding, Usage
+from runner.replay import Attempt, Usage
 
 from . import clean, facts, projected
 from .bulk import new_ids, wait_for_no_disk
 from .carry import Carrier, of_attempts
 from .curate import apply, raise_revision
+from .placed import Batch, Placed, ahead
 from .struck import Struck
 
 LOST = "The runner ended before this trial did."
-LARGEST_ATTEMPT = 32_000
 
 
 @contextmanager
@@ -45,17 +42,6 @@ def _without_gc() -> Iterator[None]:
             gc.enable()
 
 
-def _loads(line: bytes) -> Any:
-    """Read a line of JSON fast; what only the standard library reads (lone surrogates) is left to it.
-
-    Looking for values that were there before costs more than it saves: only keys are kept.
-    """
-    try:
-        return from_json(line, cache_strings="keys")
-    except ValueError:
-        return json.loads(line)
-
-
 class Pass:
     """Holds what one pass over a run's journal needs. Memory is bounded by a batch and the attempts open at a time."""
 
@@ -64,10 +50,9 @@ class Pass:
         declared = projected.declare(manifest, run.bench)
         self.measures, self.scenarios, self.cases = declared.measures, declared.scenarios, declared.cases
         self.cells = list(run.cells.order_by("ordinal").values_list("id", flat=True))
-        self.folding = Folding()
+        self.begun = run.journal_bytes
+        self.folding = Placed(file, self.begun, run.ulid, len(manifest.rows))
         self.folding.state = run.state
-        self.starts: dict[tuple[int, int], int] = {}
-        self.mark = self._place = run.journal_bytes
         self.seq, self.seen = run.journal_seq, run.seen_at
         self.made = self._made()
 
@@ -77,59 +62,28 @@ class Pass:
 
     def _go(self, batch: int, on_progress: Callable[[int, int], None]) -> None:
         size = self.file.seek(0, 2)
-        if size < self.mark:
+        if size < self.begun:
             raise JournalError(f"The journal of run {self.run.ulid} is shorter than what was read of it before.")
-        self.file.seek(self.mark)
-        ended: list[Attempt] = []
-        for attempt in self._ended():
-            ended.append(attempt)
-            if len(ended) >= batch:
-                self._write(ended)
-                ended = []
-                on_progress(self.file.tell(), size)
-        self._finish(ended)
+        with closing(ahead(self.folding.batches(batch))) as batches:
+            for part in batches:
+                self._write(part)
+                on_progress(part.place, size)
+        self.seq = max(self.seq, clean.whole(self.folding.last.get("seq")) or 0)
+        self.seen = clean.moment(self.folding.last.get("at"))
+        self._finish(self.folding.left)
         on_progress(size, size)
-
-    def _ended(self) -> Iterator[Attempt]:
-        """Fold the events; `_place` is always the end of the last one. This loop is the hot path of an ingest."""
-        event: dict[str, Any] = {}
-        feed, starts, tell = self.folding.feed, self.starts, self.file.tell
-        for event in decode(self.file, _loads):
-            if (trial := event.get("trial")) is not None:
-                try:
-                    if (trial, event.get("attempt")) not in starts:
-                        self._met(event)
-                except (TypeError, ValueError) as error:
-                    raise JournalError(f"An event of run {self.run.ulid} cannot be read: {error}.") from error
-            attempt = feed(event)
-            self._place = tell()
-            if attempt is not None:
-                starts.pop((attempt.trial, attempt.number), None)
-                yield attempt
-        self.seq = max(self.seq, clean.whole(event.get("seq")) or 0)
-        self.seen = clean.moment(event.get("at"))
-
-    def _met(self, event: dict[str, Any]) -> None:
-        """Judge the trial and attempt an event speaks of, and note where the attempt begins."""
-        trial, attempt = event["trial"], event.get("attempt", 1)
-        if type(trial) is not int or not 0 <= trial < len(self.manifest.rows):
-            raise ValueError(f"the trial {trial!r} is not planned")
-        if type(attempt) is not int or not 1 <= attempt <= LARGEST_ATTEMPT:
-            raise ValueError(f"{attempt!r} is no number of an attempt")
-        if "attempt" in event and event["type"] != "trial.retried":
-            self.starts[trial, attempt] = self._place
 
     # Writing
 
-    def _write(self, ended: list[Attempt]) -> None:
+    def _write(self, batch: Batch) -> None:
         """Write one batch of ended attempts, bytes first, rows in one transaction."""
-        digests = self.carrier.fetch(of_attempts(ended))
+        digests = self.carrier.fetch(of_attempts(batch.ended))
         with transaction.atomic():
             self._lock()
             wait_for_no_disk()
             self.carrier.record(digests)
-            self._attempts(ended)
-            self._note({})
+            self._attempts(batch.ended)
+            self._note(batch.mark, {})
             raise_revision(self.run)
         self.carrier.index()
 
@@ -139,7 +93,7 @@ class Pass:
         kinds = of_attempts([*ended, *lost, *self.folding.open.values()])
         if self.events:
             kinds[self.events] = ""
-            if self.run.journal_bytes == 0:  # else a part of it was read another time
+            if self.begun == 0:  # else a part of it was read another time
                 self.carrier.looked_through(self.events, self.file.found)
         digests = self.carrier.fetch(kinds)
         with transaction.atomic():
@@ -148,7 +102,7 @@ class Pass:
             self._attempts([*ended, *lost])
             self._settle({attempt.trial for attempt in lost})
             self._stopped()
-            self._note(self._columns())
+            self._note(self.folding.mark, self._columns())
             if self.seq > self.run.journal_seq or not self.run.slots.exists():
                 apply(self.run)
                 recount(self.run)
@@ -160,10 +114,9 @@ class Pass:
         if held.journal_bytes != self.run.journal_bytes:
             raise JournalError(f"The run {self.run.ulid} is being ingested by another process.")
 
-    def _note(self, columns: dict[str, Any]) -> None:
-        self.mark = min([self._place or self.mark, *self.starts.values()])
-        Run.objects.filter(pk=self.run.pk).update(journal_bytes=self.mark, **columns)
-        self.run.journal_bytes = self.mark
+    def _note(self, mark: int, columns: dict[str, Any]) -> None:
+        Run.objects.filter(pk=self.run.pk).update(journal_bytes=mark, **columns)
+        self.run.journal_bytes = mark
 
     def _columns(self) -> dict[str, Any]:
         folding = self.folding
@@ -265,7 +218,7 @@ class Pass:
             replace(attempt, state="run_error", fault="lost", reason=LOST) for attempt in self.folding.open.values()
         ]
         self.folding.open.clear()
-        self.starts.clear()
+        self.folding.starts.clear()
         return found
 
     def _settle(self, lost: set[int]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
-from runner.leaks import OVERLAP, find_leaks, strike
+from runner.leaks import MUCH, OVERLAP, _presence, find_leaks, strike
 
 TAIL = "Zq7Xw2Lk9Rt4Vb8Nm3Hs6Jd1Fg5Cp0Ya7Te2Wu9"  # joined at run time, so that no scanner takes this file for a leak
 SHAPES = {
@@ -40,6 +41,16 @@ def test_each_shape_is_found_in_much_text_at_even_and_odd_places(kind):
     for before in ("plain text\n" * 4_000, "plain text\n" * 4_000 + "x\n" * 2 + " "):
         leaks = find_leaks([f"{before}{SHAPES[kind]}\n".encode()])
         assert [leak.kind for leak in leaks] == [kind]
+
+
+def test_a_literal_is_ruled_out_only_where_it_is_not():
+    rng = random.Random(4)
+    for literal in (b"sk-", b"KEY", b"ghp_", b"PASSW", b"github_pat_"):
+        for size in (MUCH, MUCH + 1):
+            text = bytes(rng.choices(literal[:-1] + b"x", k=size))  # its letters, but never all of it
+            for place in (0, 1, 1000, 1001, size - len(literal)):
+                assert _presence(text[:place] + literal + text[place + len(literal) :])(literal)
+            assert not _presence(text)(literal)
 
 
 def test_a_secret_over_the_border_of_two_chunks_is_found_once_at_its_line():

@@ -1,0 +1,85 @@
+"""The attempts that end in a journal, in batches, each with the place from which a later ingest may go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from runner.errors import JournalError
+from runner.journal import Event
+from runner.replay import Attempt, Folding
+
+from .struck import Struck
+
+LARGEST_ATTEMPT = 32_000
+Item = TypeVar("Item")
+
+
+class Batch(NamedTuple):
+    """Before `mark` every attempt has ended; `place` is how far the journal was read."""
+
+    ended: list[Attempt]
+    mark: int
+    place: int
+
+
+class Placed(Folding):
+    """A fold that knows where the attempts now open begin. `place` is always the end of the last event it took."""
+
+    def __init__(self, file: Struck, start: int, run: str, planned: int) -> None:
+        super().__init__()
+        self.file, self.place, self.run, self.planned = file, start, run, planned
+        self.starts: dict[tuple[int, int], int] = {}
+        self.left: list[Attempt] = []
+        self.last: Event = {}
+
+    @property
+    def mark(self) -> int:
+        return min([self.place, *self.starts.values()])
+
+    def batches(self, size: int) -> Iterator[Batch]:
+        """Read to the end; what fills no batch is `left`. This loop is the hot path of an ingest."""
+        feed, starts = self.feed, self.starts
+        for events, ends in self.file.events(self.place):
+            for event, end in zip(events, ends, strict=True):
+                attempt = feed(event)
+                self.place = end
+                if attempt is not None:
+                    starts.pop((attempt.trial, attempt.number), None)
+                    self.left.append(attempt)
+                    if len(self.left) >= size:
+                        ended, self.left = self.left, []
+                        yield Batch(ended, self.mark, end)
+            self.last = events[-1]
+
+    def _begin(self, trial: int, number: int, started_at: str | None = None) -> Attempt:
+        self._judge(trial, number)
+        self.starts.setdefault((trial, number), self.place)
+        return super()._begin(trial, number, started_at)
+
+    def _around(self, kind: str, event: Event) -> None:
+        if (trial := event.get("trial")) is not None:
+            self._judge(trial, event.get("attempt", 1))
+        super()._around(kind, event)
+
+    def _judge(self, trial: Any, attempt: Any) -> None:
+        if type(trial) is not int or not 0 <= trial < self.planned:
+            raise JournalError(f"An event of run {self.run} cannot be read: the trial {_short(trial)} is not planned.")
+        if type(attempt) is not int or not 1 <= attempt <= LARGEST_ATTEMPT:
+            raise JournalError(
+                f"An event of run {self.run} cannot be read: {_short(attempt)} is no number of an attempt."
+            )
+
+
+def _short(value: Any) -> str:
+    return repr(value)[:40]
+
+
+def ahead(made: Iterator[Item]) -> Iterator[Item]:
+    """Make the next item in a thread while this one is used: the database works while Python does."""
+    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as pool:
+        coming = pool.submit(next, made, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, made, None)
+            yield item
