@@ -51,7 +51,7 @@ def run_trial(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
 
 def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     began = time.monotonic()
-    place = make_place(warm.manifest.run, job.index, job.attempt, warm.run_dir)
+    place = make_place(warm.manifest.run, job.index, job.attempt, warm.run_dir, warm.worlds_at)
     streams = _redirect(place)
     _reseed(job.seed)
     redactor = warm.redactor(warm.manifest.trials[job.index].cell)
@@ -73,7 +73,7 @@ def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
         _finish(trial, stage, streams)
 
 
-def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[Path, Path]) -> None:
+def _finish(trial: LiveTrial, stage: Stage | None, streams: tuple[str, str]) -> None:
     verdict = trial.conclude()
     trial.enter("cleanup")
     try:
@@ -104,7 +104,7 @@ def _setting(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
         sealed=warm.sealed.root,
         blobs=warm.blobs,
         rules=warm.rules,
-        scratch=place.root / "scenario",
+        root=place.root,
         deadline=began + warm.bench.timeouts.trial,
         budget=warm.budget,
     )
@@ -151,14 +151,14 @@ def _play(warm: Warm, items: Items, trial: LiveTrial) -> None:
     play(item, trial)
 
 
-def _redirect(place: Place) -> tuple[Path, Path]:
+def _redirect(place: Place) -> tuple[str, str]:
     """Give the process descriptors of its own: trials that run side by side must not mix their lines."""
-    files = place.root / "scenario.stdout", place.root / "scenario.stderr"
+    files = f"{place.root}/scenario.stdout", f"{place.root}/scenario.stderr"
     os.chdir(place.root)
     tempfile.tempdir = str(place.root)
     if debugged():
         for file in files:
-            file.touch()
+            Path(file).touch()
         return files
     sys.stdout.flush()
     sys.stderr.flush()
@@ -179,11 +179,11 @@ def _reseed(seed: int) -> None:
         numpy.random.seed(seed)
 
 
-def _attach_output(trial: LiveTrial, streams: tuple[Path, Path]) -> None:
+def _attach_output(trial: LiveTrial, streams: tuple[str, str]) -> None:
     """What the scenario itself printed, when it printed something."""
     sys.stdout.flush()
     sys.stderr.flush()
     for name, file in zip(("scenario.stdout", "scenario.stderr"), streams, strict=True):
-        if size := file.stat().st_size:
-            content = redacted(file, size, SCENARIO_OUTPUT, trial.redactor)
+        if size := os.stat(file).st_size:  # noqa: PTH116
+            content = redacted(Path(file), size, SCENARIO_OUTPUT, trial.redactor)
             trial.attach(name, content, media="text/plain; charset=utf-8", kind="log")

@@ -55,7 +55,8 @@ class Setting:
     sealed: Path
     blobs: BlobStore
     rules: Rules
-    scratch: Path
+    root: Path
+    """The trial's own folder, the world and all else below it."""
     deadline: float
     """On time.monotonic()'s clock: the trial's wall limit."""
     budget: float | None = None
@@ -98,8 +99,9 @@ class LiveTrial:
         return self.setting.sealed / "fixtures"
 
     def scratch(self) -> Path:
-        self.setting.scratch.mkdir(exist_ok=True)
-        return self.setting.scratch
+        folder = self.setting.root / "scenario"
+        folder.mkdir(exist_ok=True)
+        return folder
 
     def emit(self, type: str, **fields: Any) -> None:
         where = {"trial": self.setting.planned.index, "attempt": self.setting.attempt}
@@ -108,15 +110,16 @@ class LiveTrial:
         if type == "request":
             self.requests.append(fields)
 
-    def enter(self, phase: str) -> None:
+    def enter(self, phase: str, *, brief: bool = False) -> None:
         """Start a phase; the time of the one before it is journalled. `at` is for the runner alone, should this
-        process be killed."""
+        process be killed: not told of a phase that is over at once."""
         now = time.monotonic()
         if phase == self.phase:
             return
         self.end_phase(now)
         self.phase, self._phase_began = phase, now
-        self._emit("at", phase=phase)
+        if not brief:
+            self._emit("at", phase=phase)
 
     def end_phase(self, now: float | None = None) -> None:
         seconds = (time.monotonic() if now is None else now) - self._phase_began
@@ -193,8 +196,8 @@ class LiveTrial:
     def check_disk(self, error: BaseException | None) -> None:
         """A full disk is nobody's fault in here: the runner is told, which ends this process and stops the run. One
         that is the trial's alone is its own trouble."""
-        if is_disk_full(error) and (not self.walls or is_full(self.setting.scratch.parent)):
-            self._emit("full", place=str(self.setting.scratch.parent))
+        if is_disk_full(error) and (not self.walls or is_full(self.setting.root)):
+            self._emit("full", place=str(self.setting.root))
 
     def wall_of(self, place: Place) -> Wall | None:
         return next((wall for wall in self.walls if wall.folder == place.disk), None)

@@ -11,6 +11,8 @@ from runner.journal import encode, now
 
 HELD = frozenset({"phase", "changes", "request"})
 """What the next event follows at once: both are one write, since each wakes the runner on the trials' time."""
+FIRST = "prepare"
+"""The phase that a runner takes a trial to be in of which it has not heard yet."""
 
 
 class EventPipe:
@@ -23,7 +25,7 @@ class EventPipe:
         line = encode({"type": type, "at": now(), **fields})
         with self._lock:
             line, self._held = self._held + line, b""
-            if type in HELD:
+            if type in HELD or (type == "at" and fields["phase"] == FIRST):
                 self._held = line
                 return
             while line:

@@ -44,10 +44,11 @@ def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) 
     take_baseline = make_world(warm, trial, place)
     if trial.walls:
         trial.mounted()
-    trial.enter("setup")
+    git = warm.bench.workspace is not None and warm.bench.workspace.git
+    trial.enter("setup", brief=warm.bench.setup is None and not git)
     if warm.bench.setup is not None:
         _set_up(warm, subject, trial, place.world)
-    if warm.bench.workspace is not None and warm.bench.workspace.git:
+    if git:
         commit(trial, place.world)
     baseline = _baseline(warm, trial, take_baseline)
     try:

@@ -203,7 +203,8 @@ class Server:
 def _children() -> list[int]:
     pid = os.getpid()
     try:
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_bytes().split()]
+        with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:  # noqa: PTH123
+            return [int(one) for one in file.read().split()]
     except OSError:
         return [process[0] for process in keeper.descendants(pid)]
 

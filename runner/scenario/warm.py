@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ from runner.blobs import BlobStore
 from runner.define import parse_money
 from runner.definition import Bench, Capture
 from runner.environments import choose
-from runner.environments.base import Environment, Needs
+from runner.environments.base import SYSTEM_PATH, Environment, Needs, program_path
 from runner.errors import RunnerError
 from runner.expected import Expected
 from runner.journal import MANIFEST
@@ -58,6 +59,8 @@ class Warm:
     rules: Rules
     environment: Environment
     budget: float | None
+    worlds_at: Path | None = None
+    """Where worlds live, once it was found good."""
     subjects: dict[int, Subject] = field(default_factory=dict)
     redactors: dict[int, Redactor] = field(default_factory=dict)
 
@@ -71,7 +74,6 @@ class Warm:
         bench = _as_run(load_bench(sealed.root), manifest)
         capture = bench.workspace.capture if bench.workspace else Capture()
         environment = choose(manifest.environment, bench.isolation, bench.network)
-        _find_out_early(bench, environment, manifest)
         return cls(
             run_dir=run_dir,
             manifest=manifest,
@@ -81,6 +83,7 @@ class Warm:
             rules=Rules.from_capture(capture),
             environment=environment,
             budget=parse_money(bench.budget.trial),
+            worlds_at=_find_out_early(bench, environment, manifest),
         )
 
     @cached_property
@@ -139,21 +142,26 @@ class Warm:
             endpoint=None if self.manifest.regraded else agent.module.endpoint(agent.spec, axes),
             hidden=tuple(self.run_dir.parents[2] / name for name in HIDDEN),
         )
+        program_path(needs.programs, os.environ.get("PATH", SYSTEM_PATH))  # looked up once
         return Subject(axes, agent, needs)
 
 
-def _find_out_early(bench: Bench, environment: Environment, manifest: Manifest) -> None:
-    """What is looked up once per process: here for all trials. What is wrong they meet again, and tell."""
+def _find_out_early(bench: Bench, environment: Environment, manifest: Manifest) -> Path | None:
+    """What is looked up once per process: here for all trials. What is wrong they meet again, and tell. Gives where
+    worlds live, if that is good."""
+    good = None
     with contextlib.suppress(RunnerError, OSError):
         root = worlds_root()
         check_parents(root)
         root.mkdir(parents=True, exist_ok=True)
         times_can_be_trusted(root)
+        good = root
     with contextlib.suppress(RunnerError):
         suite_argv(bench.suite, sys.executable)
     keeper_script()
     for plan in manifest.plans:
         environment.refusal(needs_of(Needs(), plan, "execution"))
+    return good
 
 
 def _as_run(bench: Bench, manifest: Manifest) -> Bench:

@@ -70,11 +70,11 @@ def _root(chosen: str | None, cache: str | None, home: str | None) -> Path:
     return Path(cache or Path(home or Path.home()) / ".cache") / "benchsite" / "worlds"
 
 
-def make_place(run: str, trial: int, attempt: int, run_dir: Path | None = None) -> Place:
+def make_place(run: str, trial: int, attempt: int, run_dir: Path | None = None, root: Path | None = None) -> Place:
     """Make the folders of one attempt, empty; what a killed attempt left under the same name is removed. A link beside
-    them, which leads nowhere, says whose they are: what a dead runner left is known by it."""
-    root = worlds_root()
-    check_parents(root)
+    them, which leads nowhere, says whose they are: what a dead runner left is known by it. `root` was checked."""
+    if root is None:
+        check_parents(root := worlds_root())
     place = Place(root / run / f"{trial}-{attempt}")
     try:
         _make_root(place.root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ def run_suite(
 ) -> SuiteRun:
     """Run the suite once; `out`, a file or a folder, takes what it prints. `untouched`: no agent was here yet."""
     argv = suite_argv(suite, python)
-    out = out / "suite.txt" if out.is_dir() else out
+    out = out / "suite.txt" if os.path.isdir(out) else out  # noqa: PTH112
     done = session.exec(argv, env=dict(SUITE_ENV), stdout=out, stderr=out, timeout=timeout)
     started = done.exit_code not in NOT_STARTED and not _module_missing(argv, done.exit_code, out)
     if untouched and "pytest" in suite and done.exit_code in PYTEST_BROKEN:
