@@ -56,6 +56,8 @@ class Place:
     def __str__(self) -> str:
         if self.step:
             return f"request {self.request}, step {self.step}"
+        if not self.path:
+            return ""
         return f"file {json.dumps(self.path)}" + (f", line {self.line}" if self.line else "")
 
 
@@ -148,6 +150,21 @@ def about_reads(request: int, steps: Iterable[Step], roots: Roots) -> Iterator[F
         for path in outside(step, roots) if step.kind == "tool_call" else ():
             sentence = f"The tool {step.tool or 'call'} reached for {path}, outside the world."
             yield Finding("outside_read", sentence, Place(request=request, step=step.n), _shown(step))
+
+
+def about_submission(record: ChangeSet, world: str, path: str, reason: str) -> Iterator[Finding]:
+    """Find what an agent left at a declared path that may not be carried out; what stood there before is not his. What
+    is no file comes first, then the largest: too much is refused as well."""
+    at = path.removeprefix(world).lstrip("/")
+    made = [(change.path, change.after) for change in record.changes if change.after and _meet(change.path, at)]
+    for name, left in sorted(made, key=lambda one: (one[1].type in ("file", "dir"), -one[1].size))[:1]:
+        sentence = f"{path} could not be carried out: {reason}. The agent left {name} there, a {left.type}."
+        yield Finding("unsafe_submission", sentence, Place(name), left.target or "")
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether one path is the other, or lies below it."""
+    return not other or one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
 def hardcoded(

@@ -70,7 +70,12 @@ def notices(asked: Asked) -> list[Notice]:
         *_left_out(loaded),
         *_coverage(loaded, asked.coverage),
     ]
-    found += [*_flagged(asked.flags), *_versions(loaded.cells), *_changed(loaded), *_far(asked.far)]
+    found += [
+        *_flagged(asked.flags, loaded.total.planned),
+        *_versions(loaded.cells),
+        *_changed(loaded),
+        *_far(asked.far),
+    ]
     found += [*_thin(loaded, asked.table), *_bounds(loaded)]
     return sorted(gathered(found), key=lambda notice: LEVELS.index(notice.level))
 
@@ -170,9 +175,17 @@ def _coverage(loaded: Loaded, cover: Coverage) -> Iterator[Notice]:
             yield Notice("warn", text, query=query, kind="Left out", short=short)
 
 
-def _flagged(flags: Mapping[str, int]) -> Iterator[Notice]:
+UNSAFE = "unsafe_submission"
+
+
+def _flagged(flags: Mapping[str, int], planned: int) -> Iterator[Notice]:
+    if many := flags.get(UNSAFE):
+        text = f"{many:,} of {count(planned, 'trial')} left the scoring by an unsafe submission: the agent had put a "
+        text += "link that leads out, a device or more than the limits at a declared path, so nothing was graded."
+        short = f"{many:,} left the scoring by an unsafe submission"
+        yield Notice("warn", text, query=f"flag={UNSAFE}", kind="Flagged", short=short)
     for name, many in flags.items():
-        if name in INTEGRITY_FLAGS:
+        if name in INTEGRITY_FLAGS and name != UNSAFE:
             text = f"{count(many, 'trial')} flagged {name}: {INTEGRITY_FLAGS[name]} Scores are as they were measured."
             yield Notice("warn", text, query=f"flag={name}", kind="Flagged", short=f"{many:,} {name}")
     if late := flags.get("late_guard"):

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from runner.environments.base import WORKSPACE
 from runner.expected import in_texts, in_world, pieces_of
-from runner.integrity import Finding, Place, about_reads, about_tests, hardcoded, told
+from runner.integrity import Finding, Place, about_reads, about_submission, about_tests, hardcoded, told
 from runner.records import Issue
 from runner.redaction import chunks_of
 from runner.worlds.changes import ChangeSet, Side
@@ -51,6 +52,7 @@ def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
         return _text(trial, side)
 
     yield from about_tests(record, read)
+    yield from _submission(trial, record)
     yield from _reads(warm, trial, stage)
     given = [step.text for steps in trial.heard.values() for step in steps if step.role == "user"]
 
@@ -59,6 +61,15 @@ def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
 
     yield from hardcoded(record, read, expected.pieces, pieces_of, expected.copies, known)
     yield from _secrets(trial, record)
+
+
+def _submission(trial: LiveTrial, record: ChangeSet) -> Iterator[Finding]:
+    """HOME and TMPDIR begin empty: without collect commands, who else should have written there?"""
+    path, reason = trial.unsafe or ("", "")
+    if path == WORKSPACE or path.startswith(f"{WORKSPACE}/"):
+        yield from about_submission(record, WORKSPACE, path, reason)
+    elif path and not trial.setting.plan.get("collect"):
+        yield Finding("unsafe_submission", f"{path} could not be carried out: {reason}.", Place())
 
 
 def reads(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Issue]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from runner.collected import Collected
 from runner.digests import sha256
 from runner.environments.transfer import Lies, descend
-from runner.errors import RunnerError, is_disk_full
+from runner.errors import PathRefused, RunnerError, is_disk_full
 from runner.worlds.rules import Rules
 from runner.worlds.tree import Entry, Tree
 from runner.worlds.walk import Found, below, git_mode, read_link
@@ -49,7 +49,7 @@ class Budget:
         if self.bytes < 0 or self.files < 0:
             raise TooMuch("it holds more bytes or files than the limits of the plan leave")
         if time.monotonic() > self.until:
-            raise TooMuch("it took longer than the limits of the plan allow")
+            raise RunnerError("it took longer than the limits of the plan allow")
 
 
 def carry(trial: LiveTrial, stage: Stage, plan: Mapping[str, Any]) -> tuple[Collected, ...]:
@@ -70,6 +70,8 @@ def _carried(trial: LiveTrial, stage: Stage, entry: Collected, budget: Budget) -
     except (TooMuch, OSError, RunnerError) as error:
         if is_disk_full(error):
             trial.check_disk(error)
+        if isinstance(error, TooMuch | PathRefused):
+            trial.unsafe = entry.path, str(error)
         return replace(entry, status="failed", reason=str(error))
 
 
@@ -152,7 +154,7 @@ def _file(trial: LiveTrial, descriptor: int, name: str, shown: str, budget: Budg
     data = trial.redactor.strike(_bytes(descriptor, status.st_size, name))
     digest = blobs.put(data)
     if sha256(blobs.read(digest)) != digest:
-        raise TooMuch(f"{name} was not stored as it was read")
+        raise RunnerError(f"{name} was not stored as it was read")
     if trial.setting.bench.save_artifacts:
         trial.emit(
             "artifact", name=shown[-200:], kind="collected", media=media_of(data, "collected"), blob=digest,

@@ -74,6 +74,8 @@ class LiveTrial:
     checkpoint: Checkpoint | None = None
     """What its evaluation goes on from, where that is repeated alone."""
     work: Work | None = None
+    unsafe: tuple[str, str] | None = None
+    """A declared path that may not be carried out, and why."""
     """What is graded again, where no agent works."""
     walls: Sequence[Wall] = ()
     """What holds the limit of disk: around its own places, and around those of a fresh evaluation."""

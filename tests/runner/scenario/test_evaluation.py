@@ -79,6 +79,12 @@ SCENARIOS = """
         with evaluation():
             observe("resolved", True)
 
+    @pytest.mark.evaluation(artifacts=["/workspace/done.txt", "/workspace/d"])
+    def bench_agents_link(workspace, agent, evaluation):
+        agent.request("leave a link")
+        with evaluation():
+            observe("resolved", True)
+
     @pytest.mark.evaluation(artifacts=["/workspace/d"], collect=[Collect("mkdir d && mkfifo d/pipe")])
     def bench_fifo(workspace, agent, evaluation):
         agent.request("go")
@@ -107,6 +113,8 @@ SCENARIOS = """
         agent.request("go")
         observe("resolved", workspace.tests.passed(timeout=0.3))
 """
+AGENT = """Scripted([write("done.txt", "done\\n"), say("I did it.")], when=[("link", [
+    write("d/small.txt", "x"), steps.run("ln", "-s", "../out", "d/out")])])"""
 SUITE = "import pathlib, time\nif pathlib.Path('done.txt').exists(): time.sleep(60)\n"
 
 
@@ -116,6 +124,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path_factory.mktemp("evaluation") / "bench",
         {"e": SCENARIOS},
         declare='suite="{python} suite.py", transfer=Transfer(max_bytes="16 MiB")',
+        agents=f'{{"worker": {AGENT}}}',
         world={"suite.py": SUITE},
     )
 
@@ -208,6 +217,18 @@ def test_a_folder_is_carried_whole_or_not_at_all(ended: dict[str, Attempt], name
     attempt = ended[name]
     assert (attempt.state, attempt.fault, attempt.phase) == ("run_error", "transport", "collect")
     assert said in attempt.reason
+
+
+def test_an_agent_that_leaves_the_scoring_by_what_it_hands_in_is_flagged(ended: dict[str, Attempt]) -> None:
+    attempt = ended["agents_link"]
+    assert (attempt.state, attempt.fault, attempt.flags) == ("run_error", "transport", ("unsafe_submission",))
+    (told,) = [issue for issue in attempt.issues if issue.code == "unsafe_submission"]
+    assert told.sentence == (
+        "/workspace/d could not be carried out: out in it is a link that leads out of it. "
+        "The agent left d/out there, a link."
+    )
+    assert told.detail.splitlines() == ['file "d/out"', "../out"]
+    assert [ended[name].flags for name in ("link_refused", "fifo", "too_many")] == [(), (), ()], "the bench made those"
 
 
 @pytest.mark.parametrize("name", ["twice", "raises_inside"])

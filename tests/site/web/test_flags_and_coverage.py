@@ -126,6 +126,15 @@ def test_a_warning_leads_to_as_many_flagged_trials_as_it_says(run: Run, page: Pa
         assert page(urljoin(address, str(link["href"]))).h1.get_text(strip=True) == "2 trials"  # type: ignore[union-attr]
 
 
+def test_who_left_the_scoring_by_an_unsafe_submission_is_counted_and_led_to(run: Run, page: Page) -> None:
+    run.trials.filter(index=1).update(flags=["unsafe_submission"], state="run_error", fault="transport")
+    address = reverse("run", args=[run.ulid])
+    (notice,) = [one for one in page(address).select(".notices li:not(:has(li))") if "unsafe" in one.get_text()]
+    assert "1 of 8 trials left the scoring by an unsafe submission: " in " ".join(notice.get_text().split())
+    listed = page(urljoin(address, str(notice.select("a")[0]["href"])))
+    assert [int(link.get_text()) for link in listed.select("tbody th a")] == [1]
+
+
 def test_each_piece_of_evidence_is_a_link_that_leads_to_it(run: Run, page: Page) -> None:
     trial = run.trials.filter(flags__icontains="tests_edited").first()
     address = reverse("trial", args=[run.ulid, trial.index])
