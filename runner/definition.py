@@ -155,7 +155,7 @@ class Cli:
     env: Mapping[str, str] = field(default_factory=dict)
     options: Sequence[str] = ()
     credentials: bool | str = False
-    """True: the program's own login in your home, in place of a key; or a file to take for it. To one trial at a time."""
+    """True: your login with the program, in place of a key; or a file of your home. One trial at a time has it."""
 
 
 AgentSpec = Command | Python | Scripted | Cli

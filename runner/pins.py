@@ -51,11 +51,19 @@ def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: boo
     return Pinned(tuple(pinned), kinds, tuple(dict.fromkeys(endpoints)))
 
 
-def check_version(agent: Resolved, axes: Mapping[str, Any], pinned: str) -> Probe | None:
-    """Ask an agent's version again, which costs next to nothing while its files are the same; AgentChanged names both.
+def check_version(agent: Resolved, axes: Mapping[str, Any], cell: Cell) -> None:
+    """Raise AgentChanged where an agent has another version than its cell's pin; without a version it has none to
+    change. Asking costs next to nothing while its files are the same."""
+    if cell.pin.get("version"):
+        probe_again(agent, axes, cell)
+
+
+def probe_again(agent: Resolved, axes: Mapping[str, Any], cell: Cell) -> Probe | None:
+    """Probe an agent of a run that has begun; AgentChanged names both versions where it has another one now.
 
     None where the agent is gone: its trials find out by themselves, and say so as their own fault.
     """
+    pinned = cell.pin.get("version", "")
     try:
         probe = agent.module.probe(agent.spec, axes)
     except AgentMissing:

@@ -72,7 +72,8 @@ class Redactor:
         self._wrapped = {form: f"[redacted {name}]".encode() for name, value in self.pairs for form in wrapping(value)}
         self._halves = {half for form in self._wrapped for half in (form[: len(form) // 2], form[len(form) // 2 :])}
         lines = (len(form) + (len(form) // _LINE + 1) * _BREAK for form in self._wrapped)
-        self.longest = max((*map(len, self._marks), *lines), default=0)
+        escaped = (len(value) * _LONGEST_ESCAPE for _, value in self.pairs if is_long(value))
+        self.longest = max((*map(len, self._marks), *lines, *escaped), default=0)
 
     def __bool__(self) -> bool:
         return bool(self.pairs)
@@ -85,7 +86,7 @@ class Redactor:
     @cached_property
     def long(self) -> Redactor:
         """Only the secrets that no protocol has for a word."""
-        return Redactor(pair for pair in self.pairs if len(pair[1]) >= LONG) if self.pairs else self
+        return Redactor(pair for pair in self.pairs if is_long(pair[1])) if self.pairs else self
 
     @cached_property
     def _whole(self) -> re.Pattern[bytes]:
@@ -96,9 +97,27 @@ class Redactor:
         wrapped = (_WRAP.join(re.escape(form[at : at + 1]) for at in range(len(form))) for form in self._wrapped)
         return re.compile(b"|".join((*map(re.escape, self._marks), *wrapped)))
 
+    @cached_property
+    def _escaped(self) -> re.Pattern[bytes]:
+        """`_broken`, and each long value with any of its characters written as JSON may write it."""
+        rows = (
+            f"(?P<e{at}>".encode() + escaping(value) + b")"
+            for at, (_, value) in enumerate(self.pairs)
+            if is_long(value)
+        )
+        return re.compile(b"|".join((self._broken.pattern, *rows)))
+
+    @cached_property
+    def _codes(self) -> re.Pattern[bytes]:
+        """How the characters of long values look in JSON that escapes them; one of them must be there."""
+        codes = {f"{ord(char):04x}" for _, value in self.pairs if is_long(value) for char in f"{value}\0"}
+        return re.compile(rb"\\u(?i:%s)" % "|".join(sorted(codes)).encode())
+
     def _pattern(self, data: bytes) -> re.Pattern[bytes] | None:
         """None where nothing stands in there, which is found out far faster than by a pattern and is nearly always so.
         Of what a line's end cuts in two one half is whole."""
+        if b"\\u" in data and self._codes.search(data):
+            return self._escaped
         if any(half in data for half in self._halves):
             return self._broken
         return self._whole if any(form in data for form in self._marks) else None
@@ -108,6 +127,8 @@ class Redactor:
         return pattern.sub(self._mark, data) if pattern else data
 
     def _mark(self, found: re.Match[bytes]) -> bytes:
+        if found.lastgroup:
+            return f"[redacted {self.pairs[int(found.lastgroup[1:])][0]}]".encode()
         return self._marks.get(found[0]) or self._wrapped[_WRAPS.sub(b"", found[0])]
 
     def text(self, text: str) -> str:
@@ -183,17 +204,18 @@ def chunks_of(file: Path) -> Iterator[bytes]:
 
 
 def forms(value: str) -> set[bytes]:
-    """Give the ways a value may be written: itself, within JSON, and a long one in URLs, base64 and hexadecimal."""
+    """Give the ways a value may be written: itself, within JSON, a long one in UTF-16, URLs, base64 and hexadecimal."""
     texts = {value}
     for _ in range(2):  # output of a tool within an event of its agent is quoted twice
         texts |= {json.dumps(text, ensure_ascii=plain)[1:-1] for text in texts for plain in (True, False)}
-    if len(value) >= LONG:
+    if is_long(value):
         with contextlib.suppress(UnicodeEncodeError):
             texts |= {done for text in _quoted(value) for done in (text, _ESCAPE.sub(lambda e: e[0].lower(), text))}
     raw = value.encode("utf-8", "surrogateescape")
     found = {text.encode("utf-8", "surrogateescape") for text in texts}
-    if len(value) >= LONG:
+    if is_long(value):
         found |= {raw.hex().encode(), raw.hex().upper().encode(), *_base64(raw)}
+        found |= _in_16(value)
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) > 1:  # a private key is as secret line by line
         found |= {line.encode("utf-8", "surrogateescape") for line in lines if len(line) >= _LINE and line[0] != "-"}
@@ -206,6 +228,33 @@ _WRAPS = re.compile(rb"\\+[rn]|[\r\n]")
 _WRAP = rb"(?:\\{1,4}[rn]|[\r\n]){0,2}"
 """The end of a line, also as it is told within JSON that is quoted again."""
 _BREAK = 10
+_LONGEST_ESCAPE = 39
+"""Bytes of one character: two units and a zero, each with a `u`, four digits and eight backslashes."""
+
+
+def is_long(value: str) -> bool:
+    return len(value) >= LONG
+
+
+def _in_16(value: str) -> set[bytes]:
+    """UTF-16, of ASCII what both its orders have in common: it may have been read as something else."""
+    if value.isascii():
+        return {"\0".join(value).encode()}
+    return {value.encode(f"utf-16-{order}", "surrogatepass") for order in ("le", "be")}
+
+
+def escaping(value: str) -> bytes:
+    """A pattern of a value whose characters may stand as `\\u0063`, in JSON that may be quoted again, also those of
+    UTF-16 that was read as something else."""
+    return rb"(?:\\{1,8}u0000)?".join(map(_any_way, value))
+
+
+def _any_way(char: str) -> bytes:
+    plain = re.escape(char.encode("utf-8", "surrogateescape"))
+    units = char.encode("utf-16-be", "surrogatepass")
+    escaped = (rb"\\{1,8}u(?i:%04x)" % int.from_bytes(units[at : at + 2]) for at in range(0, len(units), 2))
+    quoted = rb"\\{0,8}" if char in '"\\/' else b""
+    return b"(?:" + quoted + plain + b"|" + b"".join(escaped) + b")"
 
 
 def _quoted(value: str) -> set[str]:
@@ -214,7 +263,7 @@ def _quoted(value: str) -> set[str]:
 
 def wrapping(value: str) -> set[bytes]:
     """Give the forms of a long value that a program breaks into lines: `base64` does after 76 characters."""
-    return set(_within(value.encode("utf-8", "surrogateescape"))) if len(value) >= LONG else set()
+    return set(_within(value.encode("utf-8", "surrogateescape"))) if is_long(value) else set()
 
 
 def _base64(raw: bytes) -> Iterator[bytes]:

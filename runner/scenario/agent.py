@@ -149,10 +149,8 @@ class AgentHandle:
     def _check_version(self) -> None:
         """An update while the agent worked: nobody can say which version did the work."""
         trial = self._trial
-        pinned = trial.setting.manifest.cells[trial.setting.planned.cell].pin.get("version", "")
         try:
-            if pinned:
-                check_version(self._resolved, trial.axes, pinned)
+            check_version(self._resolved, trial.axes, trial.setting.manifest.cells[trial.setting.planned.cell])
         except AgentChanged as error:
             raise trial.stop(error) from error
 

@@ -24,7 +24,7 @@ from runner.judges import key_of
 from runner.load import load_bench
 from runner.manifest import Manifest
 from runner.matrix import agent_of, real_axes, with_agents
-from runner.pins import check_version
+from runner.pins import check_version, probe_again
 from runner.processes import keeper_script
 from runner.recorded import Recorded
 from runner.redaction import Redactor, pairs_of_cell
@@ -123,18 +123,16 @@ class Warm:
         return self.subjects[cell]
 
     def check_agent(self, cell: int) -> None:
-        """Raise AgentChanged where an agent that works in this run has another version now.
-
-        Every trial asks before its agent works and after; an agent without a version has none to change."""
-        subject, pinned = self.subject(cell), self.manifest.cells[cell].pin.get("version", "")
-        if pinned and not self.manifest.regraded:
-            check_version(subject.agent, subject.axes, pinned)
+        """Every trial asks before its agent works, as it does after. Where it only grades again none works."""
+        subject = self.subject(cell)
+        if not self.manifest.regraded:
+            check_version(subject.agent, subject.axes, self.manifest.cells[cell])
 
     def _subject(self, cell: int) -> Subject:
         declared = self.manifest.cells[cell]
         axes = real_axes(self.bench, declared.id)
         agent = resolve(self.bench.agents, agent_of(self.bench, axes))
-        probe = None if self.manifest.regraded else check_version(agent, axes, declared.pin.get("version", ""))
+        probe = None if self.manifest.regraded else probe_again(agent, axes, declared)
         needs = Needs(
             programs=tuple(dict.fromkeys((*(probe.programs if probe else ()), *interpreter()))),
             fixtures=None,

@@ -170,6 +170,42 @@ def test_a_secret_across_the_border_of_two_chunks_is_found(size: int) -> None:
     assert set(redactor.names_in(chunks)) == {"K", "S"}
 
 
+def escaped(text: str, form: str = "\\\\u{:04x}") -> str:
+    units = text.encode("utf-16-be")
+    return "".join(form.format(int.from_bytes(units[at : at + 2])) for at in range(0, len(units), 2))
+
+
+WAYS = {
+    "go": "".join(escaped(char) if char in "&<>" else char for char in "canary<&>key-5f0e9c"),
+    "every character": escaped("canary<&>key-5f0e9c"),
+    "in capitals": escaped("canary<&>key-5f0e9c", "\\\\u{:04X}"),
+    "quoted again": json.dumps(json.dumps(escaped("canary<&>key-5f0e9c"))),
+    "utf-16 read as text": json.dumps("canary<&>key-5f0e9c".encode("utf-16-le").decode()),
+    "utf-16 read as text, quoted": json.dumps(json.dumps("canary<&>key-5f0e9c".encode("utf-16-be").decode())),
+    "utf-16": "canary<&>key-5f0e9c".encode("utf-16").decode("latin-1"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("size", [11, 100_000])
+def test_escaped_as_json_allows_or_in_utf_16_it_is_found(way: str, size: int) -> None:
+    data = b"before " + WAYS[way].encode("latin-1") + b" after"
+    redactor = Redactor([("K", "canary<&>key-5f0e9c"), ("S", SECRET)])
+    clean = b"".join(redactor.stream(data[at : at + size] for at in range(0, len(data), size)))
+    assert b"[redacted K]" in clean
+    assert b"canary" not in clean.replace(b"\0", b"")
+    assert clean.replace(b"\0", b"").startswith(b"before ")
+    assert b"\\u00" not in clean.replace(b"\\u0000", b"")
+    assert redactor.names_in([data]) == ["K"]
+
+
+def test_characters_beyond_ascii_and_quotes_are_found_escaped_too() -> None:
+    redactor = Redactor([("S", SECRET), ("E", "emoji-😀-secret")])
+    assert redactor.text(escaped(SECRET)) == "[redacted S]"
+    assert redactor.text("x" + escaped("emoji-😀") + "-secret") == "x[redacted E]"
+    assert redactor.text(escaped("canary/") + json.dumps(SECRET[7:])[1:-1]) == "[redacted S]"
+
+
 def test_half_a_secret_does_not_stay_where_the_middle_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "out"
     file.write_text("x" * 990 + KEY + "y" * 5000 + KEY + "z" * 990)
