@@ -48,6 +48,18 @@ def _history(page: HistoryPage) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
+def pairs(page: HistoryPage) -> Sheet:
+    """One row a cell and case that was tried more than once, of those the page shows."""
+    found = page.pairs.rows if page.pairs else ()
+    axis = Axis(pair.cell for pair in found)
+    rows = (
+        (pair.run.ulid, pair.run.label, *axis.of(pair.cell), pair.case, pair.counts.k, pair.counts.n())
+        for pair in found
+    )
+    about = {**_about(page, "pairs"), "scenario": page.slug, "total": page.pairs.total if page.pairs else 0}
+    return Sheet(_file(page, f"{page.slug}-pairs"), ("run", "label", *axis.columns, "case", "k", "n"), rows, about)
+
+
 def leaderboard(page: BenchPage) -> Sheet:
     places = page.board.places if page.board else ()
     axis = Axis(place.cell for place in places)
@@ -91,4 +103,4 @@ def runs(page: BenchPage) -> Sheet:
 
 
 BENCH: dict[str, Callable[[BenchPage], Sheet]] = {made.__name__: made for made in (leaderboard, trend, scenarios, runs)}
-HISTORY: dict[str, Callable[[HistoryPage], Sheet]] = {made.__name__: made for made in (who, history)}
+HISTORY: dict[str, Callable[[HistoryPage], Sheet]] = {made.__name__: made for made in (who, history, pairs)}

@@ -12,8 +12,9 @@ from benchsite.benches.models import Scenario as ScenarioRow
 from benchsite.runs.models import Cell, Run, Slot
 from runner.statistics.spread import Spread, spread
 
-from .counts import UNDONE, Counts, read_slots
+from .counts import Counts, read_slots
 from .counts import Slot as SlotFacts
+from .flaky import UNTRIED, Pairs, Steadiness, Wanted, pairs, steadiness
 from .subjects import CellFacts, cells_of
 from .words import percent
 
@@ -46,18 +47,6 @@ class Passer:
 
 
 @dataclass(frozen=True)
-class Steadiness:
-    """`repeated`: cases in a cell that counted twice or more; `mixed` of them were both solved and not."""
-
-    mixed: int
-    repeated: int
-
-    @property
-    def share(self) -> float | None:
-        return self.mixed / self.repeated if self.repeated else None
-
-
-@dataclass(frozen=True)
 class HistoryPage:
     bench: Bench
     slug: str
@@ -74,7 +63,9 @@ class HistoryPage:
     now: Counts = field(default_factory=Counts)
     runs: tuple[Run, ...] = ()
     passers: tuple[Passer, ...] = ()
-    steadiness: Steadiness = Steadiness(0, 0)
+    steadiness: Steadiness = UNTRIED
+    pairs: Pairs | None = None
+    """The cells and cases that the steadiness counts, where they are asked for."""
     cost: Spread | None = None
     seconds: Spread | None = None
     scale: tuple[float, float] = (0.0, 1.0)
@@ -97,9 +88,11 @@ class HistoryPage:
         return sum(past.changed for past in self.past)
 
 
-def history_page(bench: Bench, slug: str, runs: Any, before: str = "") -> HistoryPage | None:
+def history_page(
+    bench: Bench, slug: str, runs: Any, before: str = "", wanted: Wanted | None = None
+) -> HistoryPage | None:
     """`runs`: those the reader may see, accepted ones; the newest come first. `before` names the run whose elders the
-    history shows; all else is told of the newest."""
+    history shows; all else is told of the newest. `wanted` asks for cells and cases that were tried more than once."""
     scenario = ScenarioRow.objects.filter(bench=bench, slug=slug).first()
     if scenario is None:
         return None
@@ -113,7 +106,8 @@ def history_page(bench: Bench, slug: str, runs: Any, before: str = "") -> Histor
     alike = _once([run for run in newest[:RUNS] if versions[run.version_id].fingerprint == now])
     cells = list(Cell.objects.filter(run__in=alike).select_related("subject").order_by("-run", "ordinal"))
     kept = [slot for run in alike for slot in slots[run.pk]]
-    passers = _passers(alike, cells, slots)
+    by_id = {cell.id: cell for cell in cells_of(cells)[1]}
+    passers = _passers(alike, cells, by_id, slots)
     return HistoryPage(
         bench=bench,
         slug=slug,
@@ -127,7 +121,8 @@ def history_page(bench: Bench, slug: str, runs: Any, before: str = "") -> Histor
         now=_sum(kept),
         runs=tuple(alike[:COLUMNS]),
         passers=passers,
-        steadiness=_steadiness(kept),
+        steadiness=steadiness(kept),
+        pairs=pairs(wanted, alike, by_id, slots) if wanted and wanted.tried else None,
         cost=_spent(kept, "cost"),
         seconds=_spent(kept, "seconds"),
     )
@@ -169,10 +164,10 @@ def _sum(slots: Iterable[SlotFacts]) -> Counts:
     return counts
 
 
-def _passers(runs: Sequence[Run], cells: Sequence[Any], slots: dict[int, list[SlotFacts]]) -> tuple[Passer, ...]:
+def _passers(
+    runs: Sequence[Run], cells: Sequence[Any], by_id: dict[int, CellFacts], slots: dict[int, list[SlotFacts]]
+) -> tuple[Passer, ...]:
     """Pool each subject over its cells, one a run; the best first."""
-    _, facts = cells_of(cells)
-    by_id = {cell.id: cell for cell in facts}
     of_subject: dict[int, list[Any]] = defaultdict(list)
     for cell in cells:
         of_subject[cell.subject_id].append(cell)
@@ -188,7 +183,7 @@ def _passers(runs: Sequence[Run], cells: Sequence[Any], slots: dict[int, list[Sl
 def _passer(cell: CellFacts, mine: list[Any], runs: Sequence[Run], by_cell: dict[int, list[SlotFacts]]) -> Passer:
     own = [slot for one in mine for slot in by_cell[one.pk]]
     of_run = {one.run_id: one for one in mine}
-    steady = _steadiness(own)
+    steady = steadiness(own)
     columns = (
         (run, of_run[run.pk].key10, _sum(by_cell[of_run[run.pk].pk])) if run.pk in of_run else None
         for run in runs[:COLUMNS]
@@ -196,17 +191,11 @@ def _passer(cell: CellFacts, mine: list[Any], runs: Sequence[Run], by_cell: dict
     return Passer(cell, _sum(own), tuple(columns), steady.mixed, steady.repeated)
 
 
-def _steadiness(slots: Iterable[SlotFacts]) -> Steadiness:
-    solved = [(slot.states.get("solved", 0), slot.states.get("unsolved", 0)) for slot in slots]
-    repeated = [(yes, no) for yes, no in solved if yes + no > 1]
-    return Steadiness(sum(1 for yes, no in repeated if yes and no), len(repeated))
-
-
 def _spent(slots: Iterable[SlotFacts], what: str) -> Spread | None:
     """Spread the means of cases in cells: what a trial here takes, depending on who tries."""
     means = []
     for slot in slots:
-        tried = slot.planned - sum(slot.states.get(state, 0) for state in UNDONE)
-        if getattr(slot, what) is not None and tried:
-            means.append(getattr(slot, what) / tried)
+        known = getattr(slot, f"{what}_n")  # what other trials took is unknown, which is not nothing
+        if known:
+            means.append(getattr(slot, what) / known)
     return spread(means)

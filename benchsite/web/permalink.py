@@ -12,9 +12,9 @@ from benchsite.readings.counts import DEFAULT_POLICY
 from benchsite.readings.trials import Filters
 
 NAMES = (
-    "of", "q", "bench", *(field.name for field in fields(Filters)), "verdict", "before", "start", "policy", "measure",
-    "show", "side", "sort", "first", "want", "split", "panels", "c", "what", "same", "nearest", "f", "in", "attempt",
-    "page", "role", "at", "find", *CHOICES, "from",
+    "of", "q", "bench", *(field.name for field in fields(Filters)), "verdict", "before", "tried", "subject", "start",
+    "policy", "measure", "show", "side", "sort", "first", "want", "split", "panels", "c", "what", "same", "nearest",
+    "f", "in", "attempt", "page", "role", "at", "find", *CHOICES, "from",
 )  # fmt: skip
 """Parts of pages and ways to send bytes are not among them: they are no places one comes back to."""
 DEFAULTS = {"policy": DEFAULT_POLICY, **{name: choices[0] for name, choices in CHOICES.items()}}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from benchsite.benches.models import Bench
 from benchsite.readings.benchsheets import HISTORY
 from benchsite.readings.counts import DEFAULT_POLICY
+from benchsite.readings.flaky import TRIED, Wanted
 from benchsite.readings.history import history_page
 from benchsite.readings.partsheets import SCENARIO
 from benchsite.readings.scenario import scenario_page
@@ -46,20 +50,31 @@ def run_scenario_table(request: HttpRequest, ulid: str, slug: str, table: str, k
 @require_safe
 def bench_scenario(request: HttpRequest, owner: str, name: str, slug: str) -> HttpResponse:
     bench = bench_for(request, owner, name)
-    runs, before = runs_for(request).of_bench(bench).counted(), request.GET.get("before", "")
-    told = {"query": f"?before={before}" if before else "", "crumbs": crumbs_of_bench(bench, (slug, None))}
+    runs, before, wanted = _history(request, bench)
+    told = {
+        "query": f"?before={before}" if before else "",
+        "pairs_query": f"?tried={wanted.tried}&subject={wanted.subject}&start={wanted.start}",
+        "crumbs": crumbs_of_bench(bench, (slug, None)),
+    }
     return page(
         request,
         revision(bench, runs),
         "history.html",
-        lambda: {"page": found(history_page(bench, slug, runs, before)), **told},
+        lambda: {"page": found(history_page(bench, slug, runs, before, wanted)), **told},
     )
 
 
 @require_safe
 def bench_scenario_table(request: HttpRequest, owner: str, name: str, slug: str, table: str, kind: str) -> HttpResponse:
     bench, sheet = bench_for(request, owner, name), twins.named(HISTORY, table)
-    runs, before = runs_for(request).of_bench(bench).counted(), request.GET.get("before", "")
+    runs, before, wanted = _history(request, bench)
     return twins.twin(
-        request, revision(bench, runs), lambda: sheet(found(history_page(bench, slug, runs, before))), kind
+        request, revision(bench, runs), lambda: sheet(found(history_page(bench, slug, runs, before, wanted))), kind
     )
+
+
+def _history(request: HttpRequest, bench: Bench) -> tuple[Any, str, Wanted]:
+    """The runs it is told of, the run whose elders are shown, and which pairs of cell and case."""
+    tried = asked.choice(request.GET, "tried", TRIED, "")
+    wanted = Wanted(tried, request.GET.get("subject", ""), asked.whole(request, "start", 0))
+    return runs_for(request).of_bench(bench).counted(), request.GET.get("before", ""), wanted

@@ -88,6 +88,20 @@ def test_numbers_on_the_other_pages_equal_their_lists(run: Run, page: Page, list
         assert {link: listed(link) for link in numbers} == numbers, address
 
 
+def test_what_is_counted_as_flaky_is_listed_pair_by_pair(run: Run, page: Page, listed: Listed) -> None:
+    address = reverse("bench_scenario", args=["acme", "demo", "fix_bug"])
+    counts = page(address).select("a[href*='tried=']")
+    assert len(counts) >= 4
+    for link in counts:
+        soup = page(urljoin(address, str(link["href"])).partition("#")[0])
+        rows = soup.select("section[aria-labelledby=pairs] tbody tr")
+        promised = re.match(r"[\d,]+", link.get_text())
+        assert promised
+        assert len(rows) == int(promised[0]), link
+        numbers = {str(row.select("a")[-1]["href"]): int(row.select("a")[-1].get_text().split("/")[1]) for row in rows}
+        assert {href: listed(href) for href in numbers} == numbers
+
+
 def test_numbers_still_agree_after_a_trial_is_withdrawn(run: Run, page: Page, listed: Listed) -> None:
     solved = run.trials.filter(outcome="solved").first()
     withdraw_trial(run, solved.index, by=make_curator(), reason="the judge was down")
