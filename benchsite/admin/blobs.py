@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html_join
@@ -41,10 +41,10 @@ class BlobAdmin(Deciding):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         if request.resolver_match and request.resolver_match.url_name != "artifacts_blob_changelist":
-            return Blob.objects.annotate(many=Count("findings"))
+            return Blob.objects.all()
         waiting = Blob.objects.filter(state=Blob.State.HELD)
         decided = Blob.objects.filter(digest__in=BlobDecision.objects.values("digest"))
-        return (waiting | decided).annotate(many=Count("findings"))
+        return (waiting | decided).prefetch_related("findings")
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         told = "What is held back, and what was decided about it"
@@ -60,9 +60,8 @@ class BlobAdmin(Deciding):
 
     @admin.display(description="looks like")
     def found(self, blob: Any) -> str:
-        first = blob.findings.first()
-        more = f" and {blob.many - 1} more" if blob.many > 1 else ""
-        return f"{first}{more}" if first else "nothing was found"
+        first, *others = blob.findings.all() or ("nothing was found",)
+        return f"{first} and {len(others)} more" if others else f"{first}"
 
     @admin.display(description="what looks like a secret")
     def findings(self, blob: Blob) -> str:

@@ -13,8 +13,3 @@ def note_sweep(now: datetime, message: str) -> None:
     Job.objects.update_or_create(
         key=KEY, defaults={"kind": KIND, "state": Job.State.DONE, "finished_at": now, "message": message}
     )
-
-
-def last_sweep() -> datetime | None:
-    found: datetime | None = Job.objects.filter(key=KEY).values_list("finished_at", flat=True).first()
-    return found

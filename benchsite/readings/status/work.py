@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from benchsite.flows import queue
 from benchsite.flows.leases import CANCELLED
-from benchsite.flows.swept import last_sweep
+from benchsite.flows.swept import KEY as SWEEP
 from benchsite.jobs.models import Job, Lease
 from benchsite.logs import last_errors
 from benchsite.readings.alive import silent_since
@@ -69,7 +69,9 @@ def leases(now: datetime) -> Iterator[Fact]:
 
 
 def jobs(now: datetime) -> Iterator[Fact]:
+    """Jobs by state, and when the last sweep was: that has a row among them."""
     found = Job.objects.aggregate(
+        swept=Max("finished_at", filter=Q(key=SWEEP)),
         queued=Count("pk", filter=Q(state=Job.State.QUEUED)),
         running=Count("pk", filter=Q(state=Job.State.RUNNING)),
         failed=Count("pk", filter=Q(state=Job.State.FAILED, finished_at__gte=now - LATELY)),
@@ -79,11 +81,11 @@ def jobs(now: datetime) -> Iterator[Fact]:
     many = found["failed"]
     wrong = f"{count(many, 'job')} failed in the last 24 hours; what each said stands below." if many else ""
     yield Fact("jobs_failed", "Jobs failed (24 h)", many, f"{many:,}", wrong, "commands")
+    yield _swept(found["swept"], now)
 
 
-def swept(now: datetime) -> Fact:
+def _swept(at: datetime | None, now: datetime) -> Fact:
     """A site for local use needs no sweep; one with workers or uploads from elsewhere does."""
-    at = last_sweep()
     late = at is None or now - at > OFTEN
     wrong = ""
     if late and (settings.BROKER_URL or not settings.DEBUG):
@@ -121,6 +123,6 @@ def _when(at: datetime | None) -> str:
 def every(*, ask: bool) -> dict[str, tuple[str, list[Fact]]]:
     now = timezone.now()
     made: dict[str, tuple[str, list[Any]]] = {
-        "work": ("Work", [*queued(), *([workers()] if ask else []), *leases(now), *jobs(now), swept(now), *runs()])
+        "work": ("Work", [*queued(), *([workers()] if ask else []), *leases(now), *jobs(now), *runs()])
     }
     return made
