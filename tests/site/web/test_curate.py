@@ -181,6 +181,10 @@ def test_a_file_held_back_is_released_held_again_and_redacted(curator: Client, t
     last = BlobDecision.objects.last()
     assert last
     assert "cannot be undone" in said(post(curator, "undo-file", of=[last.pk]))
+    BlobDecision.objects.create(digest="0" * 64, verdict="release", reason="Its run is gone.")
+    gone = shown(curator, "?show=releases").select_one("tbody tr")
+    assert gone
+    assert gone.select_one(".num").get_text() == "–"  # type: ignore[union-attr]
 
 
 def test_a_list_goes_on_by_its_last_row_in_any_order(

@@ -204,6 +204,11 @@ def test_an_outlier_is_counted_among_its_scenario_and_listed(made: Callable[...,
     listed = page(urljoin(reverse("run", args=[run.ulid]), str(notice.a["href"])))  # type: ignore[index]
     assert texts(listed, "tbody th") == [str(trial.index)]
     assert "time far above the rest of its scenario" in listed.get_text()
+    other = run.trials.filter(scenario__slug="refactor").last()
+    Observation.objects.filter(trial=other, measure__key="score").update(number=900.0)
+    assert not texts(page(f"{reverse('run_trials', args=[run.ulid])}?far=score"), "tbody th"), "none is counted yet"
+    recount(run)
+    assert texts(page(f"{reverse('run_trials', args=[run.ulid])}?far=score"), "tbody th") == [str(other.index)]
 
 
 def test_warnings_lead_to_what_they_mean(made: Callable[..., Run], page: Page, tmp_path: Path) -> None:
