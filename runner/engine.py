@@ -21,7 +21,7 @@ from .journal import MANIFEST, Event, Journal, now, read_events
 from .manifest import Manifest
 from .recorded import Recorded
 from .replay import Attempt, Folding, RunResult, fold
-from .scheduling import Cells, Pending, Spending, may_retry, pending, retries_of
+from .scheduling import Cells, Losses, Pending, Spending, may_retry, pending, retries_of
 from .settling import Settler
 
 __all__ = ["Executor", "LocalExecutor", "TrialJob", "drive"]
@@ -71,7 +71,7 @@ class Drive:
         self.run_dir, self.manifest, self.before = run_dir, result.manifest, result
         self.journal, self.executor, self.on_event, self.cancel = journal, executor, on_event, cancel
         self.queue = deque(todo)
-        self.cells, self.spending = Cells(), Spending.of(result)
+        self.cells, self.losses, self.spending = Cells(), Losses(1), Spending.of(result)
         self.running: dict[str, TrialJob] = {}
         self.fail_fast, self.given_up = fail_fast, ""
         self.failure: BaseException | None = None
@@ -94,7 +94,7 @@ class Drive:
             ) from error
 
     def _go(self, workers: int, fresh: bool) -> None:
-        load = round(os.getloadavg()[0], 2)
+        self.losses.workers, load = workers, round(os.getloadavg()[0], 2)
         self.tell("run.started" if fresh else "run.resumed", workers=workers, load=load)
         self._bury_lost()
         threads = [threading.Thread(target=self._work, args=(n,), name=f"worker-{n}") for n in range(max(1, workers))]
@@ -252,6 +252,8 @@ class Drive:
     def _again(self, attempt: Attempt, todo: Pending) -> bool:
         if self.cancel.is_set() or self.failure is not None or attempt.state != "run_error":
             return False
+        if attempt.fault == "lost" and self.given_up:
+            return False
 
         with self._lock:
             over = self.spending.over
@@ -275,6 +277,7 @@ class Drive:
             with self._lock:
                 del self.running[job.key]
                 self.spending.add(ended)
+                self.given_up = self.given_up or self.losses.ended(ended)
         self.journal.sync()
         return ended
 

@@ -18,7 +18,7 @@ from .jobs import TrialJob
 from .journal import MANIFEST, Event, now
 from .manifest import Manifest
 from .settling import Settler
-from .standby import Standby
+from .standby import SERVER_LOG, Standby
 from .worlds.keeping import Mounts
 
 TICK = 0.1
@@ -70,12 +70,12 @@ class Watch:
 
     def __init__(self, executor: LocalExecutor, job: TrialJob) -> None:
         self.executor, self.job = executor, job
-        self.cancelled = False
+        self.cancelled = self.exited = False
         self.phase, self.guard = "", ""
         self.finished: Event | None = None
         self.killed_for = ""
         self.halt: RunnerError | None = None
-        self.trouble = ""
+        self.trouble = self.fate = ""
         self.mounts: Mounts | None = None
         self.began = time.monotonic()
 
@@ -112,6 +112,8 @@ class Watch:
             if not self.killed_for and (reason := self._reason_to_kill()):
                 self.killed_for = reason
                 child.kill()
+        if not self.exited and not self.killed_for:
+            self.fate = child.fate()
 
     def _taken(self, event: Event) -> Iterator[Event]:
         """Pass an event on; those about the process itself stay here, the last one waits for the process to end."""
@@ -129,7 +131,9 @@ class Watch:
                 self.mounts = Mounts(event["pid"])
         elif kind == "trial.finished":
             self.finished = event
-        elif kind != EXIT:
+        elif kind == EXIT:
+            self.exited = True
+        else:
             if kind == "guard":
                 self.guard = self.guard or event["sentence"]
             yield event
@@ -164,6 +168,8 @@ class Watch:
             return self.trouble
         if self.killed_for == "timeout":
             return f"The trial reached its wall-clock limit of {wall_limit(self.executor.manifest):g} s and was killed."
+        if self.fate:
+            return f"The trial's process died with the server that had started it ({self.fate}; see {SERVER_LOG})."
         return "The trial's process died before the trial had ended."
 
     def _last_word(self) -> Event:

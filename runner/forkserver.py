@@ -13,6 +13,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,6 +34,7 @@ class Launched(Protocol):
     """A trial's process as seen from here. `lines` gives None at each tick without news, and ends when it is gone."""
 
     def lines(self, tick: float) -> Iterator[Event | None]: ...
+    def fate(self) -> str: ...
     def kill(self) -> None: ...
 
 
@@ -96,7 +98,7 @@ class ForkServer:
             raise
         finally:
             os.close(writer)
-        return Forked(self, job, reader)
+        return Forked(self, job, reader, self._process)
 
     def kill(self, job: TrialJob) -> None:
         with self._lock:
@@ -161,14 +163,23 @@ class ForkServer:
 
 
 class Forked:
-    def __init__(self, server: ForkServer, job: TrialJob, pipe: int) -> None:
-        self._server, self._job, self._pipe = server, job, pipe
+    def __init__(self, server: ForkServer, job: TrialJob, pipe: int, process: subprocess.Popen[bytes] | None) -> None:
+        self._server, self._job, self._pipe, self._process = server, job, pipe, process
 
     def lines(self, tick: float) -> Iterator[Event | None]:
         try:
             yield from read_lines(self._pipe, tick)
         finally:
             os.close(self._pipe)
+
+    def fate(self) -> str:
+        """Say how the trial's server ended, once `lines` has: a pipe is let go by a server that dies."""
+        if self._process is None:
+            return ""
+        with suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(0.5)
+            return f"killed by signal {-code}" if code < 0 else f"it ended with exit code {code}"
+        return ""
 
     def kill(self) -> None:
         self._server.kill(self._job)
@@ -217,6 +228,9 @@ class Fresh:
         finally:
             os.close(self._pipe)
             end(self._process)
+
+    def fate(self) -> str:
+        return ""
 
     def _until_gone(self, tick: float) -> Iterator[Event | None]:
         """A descendant may hold the pipe open: the end of the process is the end, once the pipe is empty."""

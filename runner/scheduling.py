@@ -10,6 +10,9 @@ from .replay import Attempt, RunResult, Trial
 
 FIRST = 3
 """So many trials of a cell may fail alike before the cell is given up."""
+LOST = 5
+"""So many attempts, beside those that work at a time and may go down together, may be lost with none between them that
+ended by itself, before the run is given up."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,25 @@ class Cells:
         assert code is not None
         self.stopped[cell] = f"The first {FIRST} trials of this cell all ended alike ({code}): {attempt.reason}"
         return code, self.stopped[cell]
+
+
+@dataclass
+class Losses:
+    """Attempts that were lost one after another, whichever cells they were of: something kills what runs them, or the
+    server of them all. One cell is not to blame, and none is worth going on with."""
+
+    workers: int
+    in_a_row: int = 0
+
+    def ended(self, attempt: Attempt) -> str:
+        """Note an ended attempt; give the reason why the rest of the run is not run, or ""."""
+        self.in_a_row = self.in_a_row + 1 if attempt.fault == "lost" else 0
+        if self.in_a_row < LOST + self.workers:
+            return ""
+        return (
+            f"The last {self.in_a_row} attempts were lost one after another, the last one so: {attempt.reason} "
+            "Find out what kills them, then go on with run --resume."
+        )
 
 
 @dataclass

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from runner import scheduling
 from runner.blobs import BlobStore
 from runner.journal import read_events
 from runner.replay import Attempt, RunResult
@@ -56,6 +57,9 @@ HOSTILE = """{
 ODD = r"""touch -- done.txt 'a b' '-n' "$(printf 'new\nline')" "$(printf 'bad\377byte')" "q'uote\""
 mkdir -p 'd e'; echo x > 'd e/ü'
 """
+
+
+DIED = "The trial's process died with the server that had started it (killed by signal 9; see server.log)."
 
 
 def alive(pid: int) -> bool:
@@ -139,6 +143,27 @@ def test_a_killed_server_is_started_again(tmp_path: Path) -> None:
     result = run(folder, workers=1)
     assert result.counts == {"run_error": 2, "scored": 2}
     assert {attempt.fault for attempt in by_cell(result).values()} == {"lost", None}
+
+
+def test_a_run_whose_server_is_killed_by_every_trial_ends_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ended by itself in between would show that not all is lost; a start of the server takes a second, though."""
+    monkeypatch.setattr(scheduling, "LOST", 1)
+    kills = "import os, signal\n    def bench_one(agent):\n        agent.request('go')\n"
+    kills += "        os.kill(os.getppid(), signal.SIGKILL)\n        signal.pause()\n"
+    result = run(write_bench(tmp_path / "bench", {"one": f"\n    {kills}"}, declare="trials=4"), workers=1, seed=1)
+    assert (result.state, result.counts) == ("finished", {"run_error": 2, "not_run": 2})
+    lost, unrun = result.trials[result.manifest.order[0]], result.trials[result.manifest.order[-1]]
+    assert lost.final
+    assert (lost.final.fault, lost.final.reason) == ("lost", DIED)
+    assert unrun.reason.startswith(f"The last 2 attempts were lost one after another, the last one so: {DIED} Find")
+
+
+def test_an_attempt_that_ends_by_itself_shows_that_not_all_is_lost() -> None:
+    losses, lost = scheduling.Losses(2), Attempt(1, 1, "run_error", fault="lost")
+    assert not any(losses.ended(one) for one in [lost] * 6 + [Attempt(1, 1, "scored")] + [lost] * 6)
+    assert "The last 7 attempts" in losses.ended(lost)
 
 
 def test_huge_output_is_cut_in_the_middle(folder: Path, ended: dict[str, Attempt]) -> None:
