@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from . import judges
 from .definition import Bench, Cli
 from .errors import RunnerError
+from .image_probe import Probing, on_this_machine, probing
 from .load import load_bench
 from .matrix import agent_of, expand_bench, real_axes
 from .surroundings import held, settings
@@ -70,9 +71,10 @@ def diagnose(folder: Path | str | Bench, environment: str | None = None) -> Diag
     from .environments import choose
 
     bench = load_bench(Path(folder))
-    agents = tuple(_agent(bench, *one) for one in _agents(bench))
     name = environment or bench.environment
     chosen, problems = _tried(lambda: choose(name, bench.isolation, bench.network, bench.image))
+    probe = on_this_machine if chosen is None else probing(chosen, settings(bench, None))
+    agents = tuple(_agent(bench, *one, probe) for one in _agents(bench))
     checked = Checked(chosen.name if chosen else name, (*problems, *_unheld(bench, chosen)))
     lack = judges.missing(bench.judge, os.environ)
     judge = Checked(bench.judge.model if bench.judge else "", (lack,) if lack else ())
@@ -98,14 +100,14 @@ def _agents(bench: Bench) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, axes
 
 
-def _agent(bench: Bench, name: str, axes: Mapping[str, Any]) -> AgentFound:
+def _agent(bench: Bench, name: str, axes: Mapping[str, Any], probe: Probing) -> AgentFound:
     from .agents import resolve
     from .credentials import login_of
 
     agent, problems = _tried(lambda: resolve(bench.agents, name))
     if agent is None:
         return AgentFound(name, "", None, {}, problems)
-    probed, problems = _tried(lambda: agent.module.probe(agent.spec, axes))
+    probed, problems = _tried(lambda: probe(agent, axes))
     variables = _variables(agent, axes)
     login, flaws = _tried(lambda: login_of(agent))
     if login or flaws:

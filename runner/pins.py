@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import templates
 from .definition import Bench, Command
 from .errors import AgentChanged, AgentMissing, BenchError
+from .image_probe import Probing, asked_inside, on_this_machine
 from .load import line_of
 from .manifest import Cell
 from .matrix import agent_of, real_axes
@@ -26,7 +27,9 @@ class Pinned:
     """Where the agents reach their models."""
 
 
-def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: bool = True) -> Pinned:
+def pin_cells(
+    bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: bool = True, probing: Probing = on_this_machine
+) -> Pinned:
     """Probe each agent once and pin every cell; an agent that is not there stops the run before it begins."""
     from .agents import resolve
     from .agents.base import host_of
@@ -40,7 +43,7 @@ def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: boo
         kinds[agent.name] = agent.kind
         key = _probe_key(agent, axes)
         if key not in probes:
-            probes[key] = _probe(bench, agent, axes, probe)
+            probes[key] = _probe(bench, agent, axes, probing if probe else None)
         pin = {"agent": agent.name, **agent.module.pin(agent.spec, cell.axes, probes[key]), "axes": cell.axes}
         if login := login_of(agent):
             pin["credentials"] = login.told(bench.name) if probe else {"file": login.shown}
@@ -54,7 +57,7 @@ def pin_cells(bench: Bench, cells: Sequence[Cell], isolation: str, *, probe: boo
 def check_version(agent: Resolved, axes: Mapping[str, Any], cell: Cell) -> None:
     """Raise AgentChanged where an agent has another version than its cell's pin; without a version it has none to
     change. Asking costs next to nothing while its files are the same."""
-    if cell.pin.get("version"):
+    if cell.pin.get("version") and not asked_inside(cell):
         probe_again(agent, axes, cell)
 
 
@@ -68,7 +71,7 @@ def probe_again(agent: Resolved, axes: Mapping[str, Any], cell: Cell) -> Probe |
         probe = agent.module.probe(agent.spec, axes)
     except AgentMissing:
         return None
-    if pinned and probe.version != pinned:
+    if pinned and probe.version != pinned and not asked_inside(cell):
         raise AgentChanged(agent.name, pinned, probe.version)
     return probe
 
@@ -81,16 +84,16 @@ def _probe_key(agent: Resolved, axes: Mapping[str, Any]) -> tuple[str, ...]:
     return (agent.name, *(str(axes.get(name)) for name in names))
 
 
-def _probe(bench: Bench, agent: Resolved, axes: Mapping[str, Any], probe: bool) -> Probe:
+def _probe(bench: Bench, agent: Resolved, axes: Mapping[str, Any], probing: Probing | None) -> Probe:
     from .agents import Probe
     from .credentials import login_of
 
-    if not probe:
+    if probing is None:
         return Probe("")
     try:
         if (login := login_of(agent)) and (problem := login.problem()):
             raise AgentMissing(problem)
-        return agent.module.probe(agent.spec, axes)
+        return probing(agent, axes)
     except AgentMissing as error:
         line = line_of(bench.file, agent.name)
         where = f"{bench.file}:{line}" if line else str(bench.file)

@@ -20,6 +20,7 @@ from .dotbench import dot_bench
 from .errors import BenchError
 from .hashes import definition_hashes
 from .host import harness_facts, host_facts
+from .image_probe import probing
 from .journal import now
 from .load import load_bench
 from .manifest import Manifest
@@ -106,7 +107,7 @@ def prepare(
         raise BenchError(small, file=bench.file)
     if probe and (lack := judges.missing(bench.judge, os.environ)):
         raise BenchError(lack, file=bench.file)
-    pinned = pin_cells(bench, cells, chosen.isolation, probe=probe)
+    pinned = pin_cells(bench, cells, chosen.isolation, probe=probe, probing=probing(chosen, plans[0]))
     if refusal := surroundings.unreachable(chosen, plans, pinned.endpoints):
         raise BenchError(refusal, file=bench.file)
     warnings = [

@@ -18,6 +18,7 @@ from .engine import OnEvent, drive
 from .errors import BenchError, JournalError
 from .executor import LocalExecutor, forks
 from .hashes import definition_hashes, different
+from .image_probe import Probing, probing
 from .jobs import Executor
 from .journal import MANIFEST
 from .load import load_bench
@@ -131,7 +132,8 @@ def check_unchanged(run_dir: Path, manifest: Manifest) -> None:
     if refusal := surroundings.unreachable(chosen, manifest.plans, [None]):
         raise BenchError(f"The run {manifest.run} cannot go on here. {refusal}", file=bench.file)
     if not manifest.regraded:  # no agent works there
-        _check_versions(with_agents(bench, agents_of_run(manifest)), manifest)
+        probe = probing(chosen, manifest.plans[0] if manifest.plans else {})
+        _check_versions(with_agents(bench, agents_of_run(manifest)), manifest, probe)
 
 
 def agents_of_run(manifest: Manifest) -> Sequence[str]:
@@ -139,9 +141,9 @@ def agents_of_run(manifest: Manifest) -> Sequence[str]:
     return next((axis.values for axis in manifest.axes if axis.name == "agent"), ())
 
 
-def _check_versions(bench: Bench, manifest: Manifest) -> None:
+def _check_versions(bench: Bench, manifest: Manifest, probe: Probing) -> None:
     """A run whose trials were measured with two versions of one agent would answer no question."""
-    now = pin_cells(bench, [replace(cell, pin={}) for cell in manifest.cells], manifest.isolation).cells
+    now = pin_cells(bench, [replace(cell, pin={}) for cell in manifest.cells], manifest.isolation, probing=probe).cells
     for before, after in zip(manifest.cells, now, strict=True):
         was, is_now = before.pin.get("version", ""), after.pin.get("version", "")
         if was != is_now:

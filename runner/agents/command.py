@@ -61,14 +61,23 @@ def _values(axes: Mapping[str, Any], **more: str) -> dict[str, str]:
 
 def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
     assert isinstance(spec, Command)
+    program, version = commands(spec, axes)
+    if shutil.which(program) is None:
+        raise AgentMissing(f"The program {program!r} of the command {spec.template!r} was not found on PATH.")
+    return Probe(ask_version(version) if version else "", programs_of(spec, program))
+
+
+def commands(spec: Command, axes: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Give the program that a template starts, and the command that asks its version ([] for none)."""
     check_template(spec, axes)
     values = _values(axes, prompt="", prompt_file="", workspace="")
-    program = templates.fill(spec.template, values)[0]
+    return templates.fill(spec.template, values)[0], templates.fill(spec.version, values) if spec.version else []
+
+
+def programs_of(spec: Command, program: str) -> tuple[Path, ...]:
+    """What of this machine must be shown for a program of its to run; nothing where it has none of the name."""
     found = shutil.which(program)
-    if found is None:
-        raise AgentMissing(f"The program {program!r} of the command {spec.template!r} was not found on PATH.")
-    version = ask_version(templates.fill(spec.version, values)) if spec.version else ""
-    return Probe(version, tuple(dict.fromkeys((*places(Path(found)), *_interpreter_if_used(spec)))))
+    return tuple(dict.fromkeys((*(places(Path(found)) if found else ()), *_interpreter_if_used(spec))))
 
 
 def _interpreter_if_used(spec: Command) -> tuple[Path, ...]:

@@ -112,5 +112,10 @@ def _ask_version(argv: tuple[str, ...], env: tuple[tuple[str, str], ...], stamp:
     output = (done.stdout or done.stderr).decode("utf-8", "replace")
     if done.returncode != 0:
         raise AgentMissing(f"`{' '.join(argv)}` ended with exit code {done.returncode}: {last_line(output)}")
+    return version_in(output)
+
+
+def version_in(output: str) -> str:
+    """Take the number out of what a version command printed, or else its last line."""
     found = re.search(r"\d+\.\d+[\w.+-]*", output)
     return found[0] if found else last_line(output, 100)

@@ -14,6 +14,7 @@ import pytest
 
 from runner.cleaning import Left, left_behind
 from runner.credentials import Login, lend, take_back
+from runner.doctor import diagnose
 from runner.environments import choose, container, engines
 from runner.environments.base import KeptSession, Needs
 from runner.environments.limits import Resources
@@ -51,6 +52,34 @@ def open_container(place: Place, containers: None) -> Iterator[Opener]:
     yield open_one
     for session in sessions:
         session.close()
+
+
+def test_an_agents_command_is_looked_for_in_the_image_and_its_version_asked_there(
+    containers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`mktemp` is in the image alone, as far as this test's PATH goes; `git` is on this machine alone."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for one in {path.name: path for folder in os.get_exec_path()[::-1] for path in Path(folder).glob("*")}.values():
+        (programs / one.name).symlink_to(one)
+    (programs / "mktemp").unlink()
+    monkeypatch.setenv("PATH", str(programs))
+    agents = 'Command("mktemp {prompt_file}", version="mktemp --version")'
+    folder = write_bench(
+        tmp_path / "bench",
+        {"ask": "    def bench_ask(workspace, agent):\n        agent.request('x')\n        observe('count', 1)\n"},
+        declare=f'environment="container", image="{NAME}", suite=""',
+        agents=f'{{"ours": {agents}}}',
+    )
+    result = run(folder, workers=1)
+    (cell,) = result.manifest.cells
+    assert cell.pin["version"][0].isdigit(), "Debian's coreutils of the image"
+    assert result.counts == {"scored": 1}, [trial.reason for trial in result.trials]
+    edited = (folder / "bench.py").read_text().replace(agents, 'Command("git status")')
+    (folder / "bench.py").write_text(edited)
+    assert [problem[:58] for problem in diagnose(folder).problems] == [
+        "ours: The program 'git' of the command 'git status' is not"
+    ]
 
 
 def test_a_login_lent_to_a_container_is_its_own_and_what_it_renews_comes_back(
