@@ -14,6 +14,7 @@ from typing import Any
 from runner.journal import MANIFEST
 
 from .ingest_perf import write_run
+from .million_people import live_here
 
 BENCHES, COPIES = 20, 500
 SMALL = {"cells": 4, "scenarios": 6, "trials": 4}
@@ -25,6 +26,8 @@ CASES = {"cells": 4, "scenarios": 1, "cases": 500, "trials": 2}
 
 def fill(folder: Path) -> dict[str, Any]:
     """Fill the (migrated) database; give the runs worth looking at by name."""
+    from django.db import connection
+
     found = {
         "large": _take(folder / "large", "perf/large", LARGE, 1),
         "cases": _take(folder / "cases", "perf/cases", CASES, 2),
@@ -32,6 +35,9 @@ def fill(folder: Path) -> dict[str, Any]:
     }
     small = [_take(folder / f"small{n}", f"perf/small{n}", SMALL, 3 + n) for n in range(BENCHES)]
     _copy([run.pk for run in small])
+    live_here({"large": found["large"]})
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
     return {**found, "small": small[0]}
 
 
@@ -64,7 +70,6 @@ def _copy(runs: list[int]) -> None:
         for model in models:
             table = model._meta.db_table
             cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
-        cursor.execute("VACUUM ANALYZE")
 
 
 def _where(model: Any, runs: list[int], places: dict[Any, tuple[int, int, int]]) -> str:
