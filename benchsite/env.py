@@ -148,7 +148,7 @@ VARIABLES: dict[str, Variable] = _table(
         "How long a silent worker is believed.",
     ),
     Variable(
-        "BENCHSITE_UPLOAD_AT_ONCE", parse_size, "4 MiB", SIZE, "A larger bundle from a browser is a job with progress."
+        "BENCHSITE_UPLOAD_AT_ONCE", parse_size, "4 MiB", SIZE, "A larger run that is sent is a job with progress."
     ),
     Variable("BENCHSITE_UPLOAD_BLOB", parse_size, "256 MiB", SIZE, "The largest blob taken in an upload."),
     Variable("BENCHSITE_UPLOAD_TOTAL", parse_size, "4 GiB", SIZE, "The largest upload as a whole, unpacked."),

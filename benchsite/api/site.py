@@ -24,6 +24,7 @@ api = NinjaAPI(
 api.add_router("", reading.router)
 api.add_router("", figures.router)
 api.add_router("/uploads", uploads.router)
+api.add_router("/jobs", uploads.jobs)
 
 STATUS: dict[type[Exception], int] = {Conflict: 409, NotThere: 404, TooLarge: 413, Unfit: 422, NotAllowed: 403}
 """Refusals of the flows by their class; every other RunnerError is 422."""

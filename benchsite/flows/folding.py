@@ -30,6 +30,10 @@ from .struck import Struck
 LOST = "The runner ended before this trial did."
 
 
+class Busy(JournalError):
+    """Another process takes in the same run just now."""
+
+
 @contextmanager
 def _without_gc() -> Iterator[None]:
     """Records hold no cycles, and looking for some among a million of them takes a fifth of an ingest."""
@@ -112,7 +116,7 @@ class Pass:
         """Two passes over one journal at a time would write twice: the second one stops."""
         held = Run.objects.select_for_update().get(pk=self.run.pk)
         if held.journal_bytes != self.run.journal_bytes:
-            raise JournalError(f"The run {self.run.ulid} is being ingested by another process.")
+            raise Busy(f"The run {self.run.ulid} is being ingested by another process.")
 
     def _note(self, mark: int, columns: dict[str, Any]) -> None:
         Run.objects.filter(pk=self.run.pk).update(journal_bytes=mark, **columns)

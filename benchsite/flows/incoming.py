@@ -1,4 +1,6 @@
-"""Bundles that take longer than a browser waits: kept as they came, taken in one after the other, told about meanwhile.
+"""Runs that take longer than a request should: kept as they came, taken in one after the other, told about meanwhile.
+
+A bundle is one file, a run that was sent by the API lies in the store already.
 
 One process at a time works through them: who finds the lock taken goes home, for its holder looks again before it ends.
 What a killed process left half-way is found by the next one and begun anew; taking a bundle in twice changes nothing.
@@ -21,13 +23,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from benchsite.jobs.models import Job
+from benchsite.artifacts.store import store
+from benchsite.jobs.models import Job, Upload
 from benchsite.runs.models import Run
 from runner.errors import RunnerError
 
 from . import clean, queue
 from .leaks import held_of
-from .upload import TooLarge, Unfit, accept_file, look_into, save
+from .upload import TooLarge, Unfit, accept_file, alike, check, commit, committed, look_into, save
 
 log = logging.getLogger(__name__)
 KIND = "upload"
@@ -60,11 +63,32 @@ def take_bundle(file: Any, user: Any) -> Run | Job:
     return job
 
 
+def take_upload(upload: Upload) -> Run | Job:
+    """Commit what the API was sent: a small run at once, a larger one as a job. Asked again, it answers the same."""
+    with transaction.atomic():
+        held = Upload.objects.select_for_update(of=("self",)).select_related("by").get(pk=upload.pk)
+        keys = list(alike(held).values_list("key", flat=True))
+        job = Job.objects.filter(kind=KIND, state__in=WAITING, payload__upload__in=keys).first()
+        found = job or committed(held)
+        if found is not None:
+            return found
+        check(held)
+        size = sum(store().size(digest) for digest in held.digests)
+        if size > settings.UPLOAD_TOTAL:
+            raise TooLarge(f"The upload is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
+        if size > settings.UPLOAD_AT_ONCE:
+            payload = {"upload": held.key, "name": f"run {held.run}", "size": size}
+            job = Job.objects.create(kind=KIND, by=held.by, payload=payload)
+            transaction.on_commit(wake)
+    return job or commit(held)
+
+
 def wake() -> None:
     """Have somebody work: a worker where there is a broker, else a process of its own."""
     if settings.BROKER_URL:
         queue.send(queue.UPLOADS)
         return
+    settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "uploads"]
     with (settings.MEDIA_ROOT / "uploads.log").open("ab") as out:
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
@@ -95,7 +119,7 @@ def path_of(job: Job) -> Path:
 
 
 def ahead_of(job: Job) -> int:
-    """Count the bundles that are taken in before this one."""
+    """Count the runs that are taken in before this one."""
     return Job.objects.filter(kind=KIND, state__in=WAITING, pk__lt=job.pk).count()
 
 
@@ -124,9 +148,7 @@ def _work(job: Job) -> None:
     try:
         if tries > TRIES:
             raise Unfit(f"Taking it in was begun {TRIES} times, and each time it was cut off.")
-        if not path.is_file():
-            raise Unfit("The bundle is not there any more; send it again.")
-        run = accept_file(path, job.by, partial(_tell, job, [0.0]))
+        run = _taken(job, path)
         _end(job, Job.State.DONE, "", run=run.ulid, held=held_of(run))
     except RunnerError as error:
         _end(job, Job.State.FAILED, str(error))
@@ -134,6 +156,18 @@ def _work(job: Job) -> None:
         log.exception("The bundle of job %s could not be taken in", job.key)
         _end(job, Job.State.FAILED, f"It could not be taken in ({type(error).__name__}); the site's log says more.")
     path.unlink(missing_ok=True)
+
+
+def _taken(job: Job, path: Path) -> Run:
+    tell = partial(_tell, job, [0.0])
+    if key := job.payload.get("upload"):
+        upload = Upload.objects.filter(key=key).first()
+        if upload is None:
+            raise Unfit("The upload is not there any more; send it again.")
+        return commit(upload, tell)
+    if not path.is_file():
+        raise Unfit("The bundle is not there any more; send it again.")
+    return accept_file(path, job.by, tell)
 
 
 def _tell(job: Job, last: list[float], stage: str, done: int, total: int) -> None:

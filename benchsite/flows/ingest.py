@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
+from benchsite.artifacts.models import BlobUse
 from benchsite.artifacts.store import store
 from benchsite.curation.models import Decision, RunLabel
 from benchsite.runs.models import Run
@@ -25,13 +26,15 @@ from . import clean, projected
 from .annotate import bring_tags
 from .carry import Carrier, of_manifest
 from .curate import decide
-from .folding import Pass
+from .folding import Busy, Pass
 from .sources import Source
 from .struck import Struck
 
 Progress = Callable[[int, int], None]
 """Told (bytes folded, bytes of the journal) after every batch."""
 BATCH = 1000
+MEETINGS = 5
+"""Times that two processes may make the same row before one of them gives up."""
 
 
 class Conflict(JournalError):
@@ -94,28 +97,47 @@ def _open(
 ) -> tuple[Run, Carrier]:
     """Find the run, or make it with everything its manifest declares."""
     digest = sha256(data)
-    run = Run.objects.select_related("bench", "version").filter(ulid=manifest.run).first()
-    if run is not None:
-        if run.manifest != digest:
-            raise Conflict(
-                f"The run {manifest.run} is here already with another manifest; a run's id is never used twice."
-            )
-        return run, Carrier(run, source.blobs)
-    store().put(data)
-    with transaction.atomic():
-        bench = projected.bench_of(manifest, visibility)
-        declared = projected.declare(manifest, bench)
-        run = Run.objects.create(**_columns(manifest, declared, digest, by), **kept)
-        projected.make_cells(manifest, run, bench)
-        label = _label(run)
-        Run.objects.filter(pk=run.pk).update(label=label, **({"created_at": kept["created_at"]} if kept else {}))
-        if not kept:  # a rebuild leaves the tags as people have them by now
-            bring_tags(run, manifest.tags)
+    run = _found(manifest, digest)
+    if run is None:
+        store().put(data)
+        run = _made(manifest, digest, by, visibility, kept)
     carrier = Carrier(run, source.blobs)
-    found = carrier.fetch(of_manifest(manifest))
-    with transaction.atomic():
-        carrier.record([digest, *found])
+    if not BlobUse.objects.filter(run=run, blob__digest=digest).exists():  # new, or its maker was killed before this
+        found = carrier.fetch(of_manifest(manifest))
+        with transaction.atomic():
+            carrier.record([digest, *found])
     return run, carrier
+
+
+def _found(manifest: Manifest, digest: str) -> Run | None:
+    run = Run.objects.select_related("bench", "version").filter(ulid=manifest.run).first()
+    if run is not None and run.manifest != digest:
+        raise Conflict(f"The run {manifest.run} is here already with another manifest; a run's id is never used twice.")
+    return run
+
+
+def _made(manifest: Manifest, digest: str, by: Any, visibility: str, kept: dict[str, Any]) -> Run:
+    """Make the run's row; where another process made it, or took its label, in the same moment, look again."""
+    for _ in range(MEETINGS):
+        try:
+            with transaction.atomic():
+                return _make(manifest, digest, by, visibility, kept)
+        except IntegrityError:
+            if (run := _found(manifest, digest)) is not None:
+                return run
+    raise Busy(f"The bench {manifest.bench} takes in too many runs at once; try again.")
+
+
+def _make(manifest: Manifest, digest: str, by: Any, visibility: str, kept: dict[str, Any]) -> Run:
+    bench = projected.bench_of(manifest, visibility)
+    declared = projected.declare(manifest, bench)
+    run = Run.objects.create(**_columns(manifest, declared, digest, by), **kept)
+    projected.make_cells(manifest, run, bench)
+    label = _label(run)
+    Run.objects.filter(pk=run.pk).update(label=label, **({"created_at": kept["created_at"]} if kept else {}))
+    if not kept:  # a rebuild leaves the tags as people have them by now
+        bring_tags(run, manifest.tags)
+    return run
 
 
 def _columns(manifest: Manifest, declared: projected.Declared, digest: str, by: Any) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from django.conf import settings
-from django.db import transaction
+from django.db import OperationalError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from benchsite.accounts.access import group_ids, is_curator, join
@@ -25,19 +26,22 @@ from runner.blobs import is_digest
 from runner.errors import BundleError, JournalError, RunnerError
 from runner.exchange.bundle import Bundle, Limits, open_bundle
 from runner.exchange.references import references
-from runner.journal import EVENTS, MANIFEST, decode
+from runner.journal import EVENTS, MANIFEST
+from runner.manifest import Manifest
 from runner.replay import Folding, attempts
 
 from . import clean, leaks, projected
 from .erase import erase_runs, erase_unused
+from .folding import Busy
 from .ingest import Conflict, Progress, read_manifest, take
 from .sources import Source
+from .struck import Struck
 
 log = logging.getLogger(__name__)
 LARGEST_MANIFEST = 64 << 20
 Tell = Callable[[str, int, int], None]
 """Told (what is done, how much of it, of how much)."""
-UNPACKING, WRITING = "unpacking files", "writing trials"
+UNPACKING, CHECKING, WRITING = "unpacking files", "checking the journal", "writing trials"
 
 
 class Unfit(RunnerError):
@@ -58,11 +62,10 @@ def announce(
     """Begin an upload; gives it and the digests this account still has to send."""
     _check(run, digests, manifest, events)
     _may_send(user, bench)
-    _refuse_other_bytes(run, manifest, events)
+    upload = Upload(run=run, bench=bench, manifest=manifest, events=events, digests=sorted(set(digests)), by=user)
+    _refuse_other_bytes(upload)
     _refuse_redacted(digests)
-    upload = Upload.objects.create(
-        run=run, bench=bench, manifest=manifest, events=events, digests=sorted(set(digests)), by=user
-    )
+    upload.save()
     return upload, missing(upload)
 
 
@@ -98,23 +101,43 @@ def receive(upload: Upload, digest: str, stream: IO[bytes]) -> None:
     _note_sent(upload.by, [(digest, size)])
 
 
-def commit(upload: Upload, tell: Progress | None = None) -> Run:
-    """Turn a complete upload into a submitted run. The same bytes again change nothing."""
-    if upload.state == Upload.State.COMMITTED:
-        found = Run.objects.filter(ulid=upload.run).first()
-        if found is not None:
-            return found
+def committed(upload: Upload) -> Run | None:
+    """Give the run of these bytes, where this account committed them before."""
+    done = alike(upload).filter(state=Upload.State.COMMITTED).exists()
+    same = Run.objects.filter(ulid=upload.run, manifest=upload.manifest, events=upload.events)
+    return same.first() if done else None
+
+
+def alike(upload: Upload) -> Any:
+    """Find the uploads of the same bytes by the same account."""
+    return Upload.objects.filter(run=upload.run, manifest=upload.manifest, events=upload.events, by=upload.by)
+
+
+def check(upload: Upload) -> None:
+    """Refuse at once what need not be read to be refused."""
     lacking = missing(upload)
     if lacking:
         raise Unfit(f"{len(lacking)} blobs were announced and not sent, {lacking[0][:12]}… first.")
-    _refuse_other_bytes(upload.run, upload.manifest, upload.events)
+    _refuse_other_bytes(upload)
     _may_send(upload.by, upload.bench)
+
+
+def commit(upload: Upload, tell: Tell = lambda stage, done, total: None) -> Run:
+    """Turn a complete upload into a submitted run. The same bytes again change nothing."""
+    found = committed(upload)
+    if found is not None:
+        return found
+    check(upload)
     try:
         run = _take(upload, tell)
+    except Busy as error:
+        raise Conflict(str(error)) from error
     except (JournalError, BundleError) as error:
         Upload.objects.filter(pk=upload.pk).update(state=Upload.State.FAILED, message=clean.text(error, 500))
         raise error if isinstance(error, Conflict) else Unfit(str(error)) from error
-    Upload.objects.filter(pk=upload.pk).update(state=Upload.State.COMMITTED, message="")
+    alike(upload).filter(Q(pk=upload.pk) | Q(state=Upload.State.TAKING)).update(
+        state=Upload.State.COMMITTED, message=""
+    )
     return run
 
 
@@ -123,7 +146,7 @@ def accept_file(path: Path, user: Any, tell: Tell = lambda stage, done, total: N
     with tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix="bundle-") as folder:
         with _opened(path) as bundle:
             upload = _unpacked(bundle, user, Path(folder) / "run", partial(tell, UNPACKING))
-        return commit(upload, partial(tell, WRITING))
+        return commit(upload, tell)
 
 
 def look_into(path: Path, user: Any) -> None:
@@ -162,11 +185,12 @@ def _unpacked(bundle: Bundle, user: Any, folder: Path, tell: Progress) -> Upload
     manifest, events = store().put_file(folder / MANIFEST), store().put_file(folder / EVENTS)
     digests = sorted({*bundle.digests, manifest, events})
     _check(bundle.run, digests, manifest, events)
-    _refuse_other_bytes(bundle.run, manifest, events)
+    bench = bundle.manifest.bench
+    upload = Upload(run=bundle.run, bench=bench, manifest=manifest, events=events, digests=digests, by=user)
+    _refuse_other_bytes(upload)
     _note_sent(user, [(digest, store().size(digest)) for digest in digests])
-    return Upload.objects.create(
-        run=bundle.run, bench=bundle.manifest.bench, manifest=manifest, events=events, digests=digests, by=user
-    )
+    upload.save()
+    return upload
 
 
 def _check(run: str, digests: list[str], manifest: str, events: str) -> None:
@@ -196,10 +220,18 @@ def _may_send(user: Any, bench: str) -> None:
     raise NotThere(f"There is no bench {bench} that this account may send runs to.")
 
 
-def _refuse_other_bytes(run: str, manifest: str, events: str) -> None:
-    found = Run.objects.filter(ulid=run).first()
-    if found is not None and (found.manifest, found.events) != (manifest, events):
-        raise Conflict(f"The run {run} is here already with other bytes; a run's id is never used twice.")
+def _refuse_other_bytes(upload: Upload) -> None:
+    found = Run.objects.filter(ulid=upload.run).first()
+    same = found is None or (found.manifest, found.events) == (upload.manifest, upload.events)
+    if not same and not _half_taken(found, upload):
+        raise Conflict(f"The run {upload.run} is here already with other bytes; a run's id is never used twice.")
+
+
+def _half_taken(run: Run | None, upload: Upload) -> bool:
+    """Tell whether a run is what somebody left who was killed while these same bytes were taken in."""
+    if run is None or run.events or (run.manifest, run.by_id) != (upload.manifest, upload.by_id):
+        return False
+    return alike(upload).filter(state=Upload.State.TAKING).exists()
 
 
 def _refuse_redacted(digests: list[str]) -> None:
@@ -226,17 +258,23 @@ def _note_sent(user: Any, blobs: list[tuple[str, int]]) -> None:
     Sent.objects.bulk_create(sent, ignore_conflicts=True, batch_size=2000)
 
 
-def _take(upload: Upload, tell: Progress | None) -> Run:
+def _take(upload: Upload, tell: Tell) -> Run:
     """Turn what was sent into rows, whole or not at all."""
     source = Source.of_store(upload.manifest, upload.events)
-    _judge(upload, source)
-    known = Bench.objects.named(upload.bench).exists()
+    manifest = _judge(upload, source, partial(tell, CHECKING))
     with _undone(upload):
-        run = take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE, on_progress=tell)
-    if not known and run.bench.group is not None:
-        with transaction.atomic():
-            join(upload.by, run.bench.group)
-    return run
+        Upload.objects.filter(pk=upload.pk).update(state=Upload.State.TAKING)
+        _make_bench(manifest, upload.by)
+        return take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE, on_progress=partial(tell, WRITING))
+
+
+def _make_bench(manifest: Manifest, user: Any) -> None:
+    """Make a bench nobody had yet, private to its owner's group, with who sent it in that group from the start."""
+    with transaction.atomic():
+        if not Bench.objects.named(manifest.bench).exists():
+            bench = projected.bench_of(manifest, Bench.Visibility.PRIVATE)
+            if bench.group is not None:
+                join(user, bench.group)
 
 
 @contextmanager
@@ -244,10 +282,13 @@ def _undone(upload: Upload) -> Iterator[None]:
     """Where a run turns out unfit half-way, take away again what was made for it: run, bench and the owner's group."""
     owner, _, _ = upload.bench.partition("/")
     benches, groups = Bench.objects.named(upload.bench), projected.Group.objects.filter(name=owner)
-    was = Run.objects.filter(ulid=upload.run).exists(), benches.exists(), groups.exists()
+    run = Run.objects.filter(ulid=upload.run).first()
+    was = run is not None and not _half_taken(run, upload), benches.exists(), groups.exists()
     try:
         with _readable():
             yield
+    except (Busy, OSError, OperationalError):  # another one is at it, or the machine is at its end: nothing is unfit
+        raise
     except Exception:
         with transaction.atomic():
             for rows, there in zip((Run.objects.filter(ulid=upload.run), benches, groups), was, strict=True):
@@ -277,7 +318,7 @@ def _readable() -> Iterator[None]:
         raise JournalError(f"The journal cannot be read ({type(error).__name__}: {clean.text(error, 200)}).") from error
 
 
-def _judge(upload: Upload, source: Source) -> None:
+def _judge(upload: Upload, source: Source, tell: Progress) -> Manifest:
     """A run may only speak of bytes it brought: a digest of somebody else's would open their blob."""
     if source.manifest.stat().st_size > LARGEST_MANIFEST:
         raise JournalError(f"The manifest is larger than {LARGEST_MANIFEST} bytes.")
@@ -288,14 +329,18 @@ def _judge(upload: Upload, source: Source) -> None:
     if sum(store().size(digest) for digest in announced) > settings.UPLOAD_TOTAL:
         raise TooLarge(f"The upload is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
     with source.open_events() as file, _readable():
-        for digest in references(manifest, _folded(file, folding), source.blobs):
+        for digest in references(manifest, _folded(file, folding, tell), source.blobs):
             if digest not in announced:
                 raise JournalError(f"The run speaks of the blob {digest[:12]}…, which the upload did not announce.")
     if folding.state == "running":
         raise JournalError("The run has not ended; send it when it has.")
+    return manifest
 
 
-def _folded(file: IO[bytes], folding: Folding) -> Iterable[Any]:
+def _folded(file: BinaryIO, folding: Folding, tell: Progress) -> Iterable[Any]:
     """Give the ended attempts, then those still open: a lost attempt's evidence is evidence too."""
-    yield from attempts(decode(file), folding)
+    size = file.seek(0, 2)
+    for events, ends in Struck(file).events(0):
+        yield from attempts(events, folding)
+        tell(ends[-1], size)
     yield from folding.open.values()

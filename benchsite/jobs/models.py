@@ -41,6 +41,8 @@ class Upload(models.Model):
 
     class State(models.TextChoices):
         OPEN = "open"
+        TAKING = "taking"
+        """Its run is being made; who was killed at it leaves a part of the run, and the next one goes on."""
         COMMITTED = "committed"
         FAILED = "failed"
 

@@ -1,4 +1,4 @@
-"""A large bundle on its way in: how far it is, or how it ended."""
+"""A large run on its way in: how far it is, or how it ended."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 from benchsite.accounts.access import is_curator
 from benchsite.flows.incoming import KIND, ahead_of
+from benchsite.flows.upload import WRITING
 from benchsite.jobs.models import Job
+from benchsite.runs.models import Run
 
 from . import words
 
 
 @dataclass(frozen=True)
 class JobPage:
-    """`ahead` bundles are taken in before this one; `run` is what it became."""
+    """`ahead` runs are taken in before this one; `run` is what it became."""
 
     job: Job
     ahead: int
@@ -26,6 +28,19 @@ class JobPage:
     @property
     def run(self) -> str:
         return str(self.job.payload.get("run", ""))
+
+    @property
+    def state(self) -> str:
+        """Say in a word where it stands: queued, checking, ingesting, done or refused."""
+        if self.job.state == Job.State.RUNNING:
+            return "ingesting" if self.job.message == WRITING else "checking"
+        return "refused" if self.job.state == Job.State.FAILED else str(self.job.state)
+
+    @property
+    def verdict(self) -> str:
+        """Give the curators' verdict on the run it became."""
+        found = Run.objects.filter(ulid=self.run).values_list("verdict", flat=True).first() if self.run else None
+        return found or ""
 
     @property
     def held(self) -> str:

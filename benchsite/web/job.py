@@ -1,4 +1,4 @@
-"""The page of a bundle that is being taken in; while it is, a part of it asks for itself again."""
+"""The page of a run that is being taken in; while it is, a part of it asks for itself again."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ from .conditional import private
 def job(request: HttpRequest, key: str) -> HttpResponse:
     page = found(job_page(request.user, key))
     template = "_job.html" if asked.choice(request.GET, "part", ("", "state"), "") else "job.html"
-    context = {"page": page, "crumbs": [("Upload", reverse("upload")), ("Bundle received", None)]}
+    context = {"page": page, "crumbs": [("Upload", reverse("upload")), ("Run received", None)]}
     return private(render(request, f"upload/{template}", context))

@@ -16,7 +16,9 @@ def command(options: Namespace) -> int:
     from runner.exchange.push import push
 
     run_dir = find_run(options.run, options.bench)
-    pushed = push(run_dir, options.to, token(options.token_file), on_progress=_reporter(quiet=options.json))
+    quiet = options.json
+    given = token(options.token_file)
+    pushed = push(run_dir, options.to, given, on_progress=_reporter(quiet=quiet), on_wait=_waiter(quiet=quiet))
     if options.json:
         print_json(pushed.__dict__)
         return 0
@@ -59,5 +61,26 @@ def _reporter(*, quiet: bool) -> Callable[..., None]:
             return
         said = f"{progress.blobs}/{progress.of} blobs, {progress.bytes:,} of {progress.of_bytes:,} bytes"
         print(f"\r{said}" if live else said, end="" if live and progress.blobs < progress.of else "\n", file=sys.stderr)
+
+    return report
+
+
+def _waiter(*, quiet: bool) -> Callable[..., None]:
+    """Say each state once, and every tenth of the way."""
+    last: tuple[str, int] | None = None
+
+    def report(waiting: object) -> None:
+        nonlocal last
+        from runner.exchange.push import Waiting
+
+        assert isinstance(waiting, Waiting)
+        state = waiting.state, waiting.percent // 10
+        if quiet or state == last:
+            return
+        if last is None:
+            print(clean(f"The run is large: {waiting.page} shows how far the site is with it."), file=sys.stderr)
+        words = {"queued": f"it waits, {waiting.ahead} before it", "ingesting": f"ingesting, {waiting.percent} %"}
+        print(clean(f"The site takes it in: {words.get(waiting.state, waiting.state)}"), file=sys.stderr)
+        last = state
 
     return report

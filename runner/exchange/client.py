@@ -40,7 +40,15 @@ class Client:
 
     def json(self, method: str, path: str, body: Any) -> dict[str, Any]:
         data = json.dumps(body).encode()
-        answer = self._send(method, path, lambda: data, {"Content-Type": "application/json"})
+        return self._read(self._send(method, path, lambda: data, {"Content-Type": "application/json"}))
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._read(self._send("GET", path, lambda: None, {}))
+
+    def wait(self, seconds: float) -> None:
+        self._pause(seconds)
+
+    def _read(self, answer: bytes) -> dict[str, Any]:
         try:
             value = json.loads(answer)
         except ValueError as error:
@@ -53,7 +61,9 @@ class Client:
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(file.stat().st_size)}
         self._send("PUT", path, lambda: file.open("rb"), headers)
 
-    def _send(self, method: str, path: str, body: Callable[[], bytes | IO[bytes]], headers: dict[str, str]) -> bytes:
+    def _send(
+        self, method: str, path: str, body: Callable[[], bytes | IO[bytes] | None], headers: dict[str, str]
+    ) -> bytes:
         for number in range(self._tries):
             last = number == self._tries - 1
             try:
@@ -68,7 +78,7 @@ class Client:
             self._pause(2.0**number)
         raise AssertionError("the last try returns or raises")
 
-    def _once(self, method: str, path: str, body: bytes | IO[bytes], headers: dict[str, str]) -> bytes:
+    def _once(self, method: str, path: str, body: bytes | IO[bytes] | None, headers: dict[str, str]) -> bytes:
         try:
             sent = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", **headers}
             request = Request(f"{self.site}/api/v1/{path}", data=body, method=method, headers=sent)
@@ -76,7 +86,7 @@ class Client:
                 data: bytes = answer.read(LONGEST_ANSWER)
                 return data
         finally:
-            if not isinstance(body, bytes):
+            if body is not None and not isinstance(body, bytes):
                 body.close()
 
     def _sentence(self, error: HTTPError) -> str:

@@ -1,4 +1,7 @@
-"""Send a run to a site: its upload API is told what the run consists of, and only what it lacks is sent."""
+"""Send a run to a site: its upload API is told what the run consists of, and only what it lacks is sent.
+
+A site takes a large run in by a job; a push waits until that has ended.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from runner.blobs import BlobStore
@@ -15,6 +19,8 @@ from runner.errors import RunnerError
 from .client import Client
 from .sources import Source, open_source
 
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""Seconds between two looks at a run that a site takes in."""
 PARALLEL = 4
 """Blobs in flight at one time: most are small, so a push waits on the way there and back, not on bytes."""
 
@@ -27,6 +33,16 @@ class Progress:
     of: int
     bytes: int
     of_bytes: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How far the site is with a run that was sent: queued behind `ahead` others, checking or ingesting."""
+
+    state: str
+    ahead: int
+    percent: int
+    page: str
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,7 @@ def push(
     *,
     store: BlobStore | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_wait: Callable[[Waiting], None] = lambda _: None,
     client: Client | None = None,
 ) -> Pushed:
     """Send a run that has ended. Safe to repeat: what the site has is not sent again, so a broken upload goes on."""
@@ -59,8 +76,29 @@ def push(
         upload, missing = _announce(client, source)
         sent = _send(client, upload, {digest: source.files[digest] for digest in missing}, on_progress)
         answer = client.json("POST", f"uploads/{quote(upload, safe='')}/commit", {})
+    if "job" in answer:
+        answer = _wait(client, answer, on_wait)
     url, verdict, held = str(answer.get("url", "")), str(answer.get("verdict", "")), answer.get("held")
     return Pushed(source.run, url, verdict, sent.blobs, sent.bytes, held if isinstance(held, int) else 0)
+
+
+def _wait(client: Client, state: dict[str, Any], on_wait: Callable[[Waiting], None]) -> dict[str, Any]:
+    """Ask how far the site is until it is done: often at first, then every few seconds."""
+    job, pause = quote(str(state["job"]), safe=""), FIRST_PAUSE
+    while state.get("state") not in ("done", "refused"):
+        on_wait(_waiting(state))
+        client.wait(pause)
+        pause = min(LONGEST_PAUSE, 1.5 * pause)
+        state = client.get(f"jobs/{job}")
+    if state["state"] == "refused":
+        raise RunnerError(f"{client.site} did not take the run: {state.get('detail', '')}")
+    return state
+
+
+def _waiting(state: dict[str, Any]) -> Waiting:
+    done, total, ahead = (n if isinstance(n := state.get(name), int) else 0 for name in ("done", "total", "ahead"))
+    percent = min(100, 100 * done // total) if total > 0 else 0
+    return Waiting(str(state.get("state", "")), ahead, percent, str(state.get("page", "")))
 
 
 def _announce(client: Client, source: Source) -> tuple[str, list[str]]:

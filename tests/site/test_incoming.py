@@ -70,7 +70,7 @@ def test_a_bundle_that_turns_out_bad_says_so_on_its_page(client: Client, bundle:
     assert drain() == 1
     client.force_login(user)
     said = client.get(f"/jobs/{job.key}/").content.decode()
-    assert "The bundle was not taken." in said
+    assert "The run was not taken." in said
     assert not Run.objects.exists()
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
+from benchsite.flows.incoming import drain
+from benchsite.jobs.models import Job
 from benchsite.runs.models import Run, Standing
 from runner.exchange.bundle import write_bundle
 from runner.replay import read
@@ -66,6 +70,33 @@ def test_a_token_that_is_not_known_or_may_not_upload_sends_nothing(tmp_path: Pat
         assert done.returncode == 2, done.stdout
         assert done.stderr.count("\n") == 1
     assert Run.objects.count() == 0
+
+
+def test_a_push_of_a_large_run_waits_until_the_site_has_taken_it_in(
+    tmp_path: Path, live_server: Any, settings: Any
+) -> None:
+    settings.UPLOAD_AT_ONCE = 0
+    settings.BASE_DIR = tmp_path  # whoever is started from here would look for the run in another database
+    run_dir, token, over = make_run(tmp_path / "large"), make_token(make_user()), threading.Event()
+    worker = threading.Thread(target=_drain_until, args=(over,))
+    worker.start()
+    try:
+        done = benchsite("push", run_dir, "--to", live_server.url, BENCHSITE_TOKEN=token)
+        again = pushed(run_dir, live_server.url, token)
+    finally:
+        over.set()
+        worker.join()
+    assert done.returncode == again.returncode == 0, done.stderr
+    run = Run.objects.get()
+    assert f"{live_server.url}/jobs/{Job.objects.get().key}/ shows how far" in done.stderr
+    assert f"the run is submitted.\n{live_server.url}/runs/{run.ulid}/\n" in done.stdout
+    assert json.loads(again.stdout)["url"].endswith(f"/runs/{run.ulid}/")
+
+
+def _drain_until(over: threading.Event) -> None:
+    while not over.wait(0.05):
+        drain()
+    connection.close()
 
 
 def test_a_bundle_brings_the_same_run_as_a_push(tmp_path: Path, live_server: Any) -> None:

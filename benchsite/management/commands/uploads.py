@@ -3,7 +3,7 @@ from benchsite.management.telling import Telling
 
 
 class Command(Telling):
-    help = "Take in the large bundles that wait. The site starts it by itself where there is no broker."
+    help = "Take in the large runs that wait. The site starts it by itself where there is no broker."
 
     def flow(self) -> None:
-        self.say(f"{drain()} bundles taken up.")
+        self.say(f"{drain()} runs taken up.")

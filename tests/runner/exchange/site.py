@@ -21,6 +21,8 @@ class Site(ThreadingHTTPServer):
         self.announced: dict[str, Any] = {}
         self.stumbles: list[int] = []
         """Statuses to answer with before any real answer; 0 closes the connection without one."""
+        self.states: list[dict[str, Any]] = []
+        """What a job says of itself, one answer after the other; none: the run is taken in at once."""
         self.lock = threading.Lock()
 
     @property
@@ -49,9 +51,17 @@ class Answering(BaseHTTPRequestHandler):
             self._answer(201, {"upload": "k/1", "missing": missing})
         elif set(self.server.announced["digests"]) <= self.server.has:
             run = self.server.announced["run"]
+            if self.server.states:
+                self._answer(202, {"job": "j/1", **self.server.states.pop(0)})
+                return
             self._answer(200, {"run": run, "url": f"{self.server.url}/runs/{run}/", "verdict": "submitted"})
         else:
             self._answer(422, {"detail": "Blobs are missing."})
+
+    def do_GET(self) -> None:
+        if not self._stumbled():
+            known = self.path == "/api/v1/jobs/j%2F1"
+            self._answer(200, {"job": "j/1", **self.server.states.pop(0)}) if known else self._answer(404, None)
 
     def do_PUT(self) -> None:
         data = self._body()

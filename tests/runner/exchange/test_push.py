@@ -8,7 +8,7 @@ import pytest
 from runner.digests import sha256_file
 from runner.errors import RunnerError
 from runner.exchange.client import Client
-from runner.exchange.push import Progress, Pushed, push
+from runner.exchange.push import Progress, Pushed, Waiting, push
 from runner.exchange.sources import blobs_of
 from tests.make import make_run
 
@@ -63,6 +63,26 @@ def test_progress_grows_to_the_whole(run_dir: Path, site: Site) -> None:
     send(run_dir, site, seen)
     assert [progress.blobs for progress in seen] == list(range(seen[-1].of + 1))
     assert seen[-1].bytes == seen[-1].of_bytes > 0
+
+
+def test_a_run_that_the_site_takes_in_by_a_job_is_waited_for(run_dir: Path, site: Site) -> None:
+    url = f"{site.url}/runs/x/"
+    site.states = [
+        {"state": "queued", "ahead": 2, "done": 0, "total": 0},
+        {"state": "ingesting", "ahead": 0, "done": 50, "total": 200},
+        {"state": "done", "url": url, "verdict": "submitted", "held": 3},
+    ]
+    seen: list[Waiting] = []
+    client = Client(site.url, TOKEN, pause=lambda _: None)
+    pushed = push(run_dir, site.url, TOKEN, on_wait=seen.append, client=client)
+    assert [(one.state, one.ahead, one.percent) for one in seen] == [("queued", 2, 0), ("ingesting", 0, 25)]
+    assert (pushed.url, pushed.verdict, pushed.held) == (url, "submitted", 3)
+
+
+def test_a_run_that_its_job_refuses_is_an_error_with_the_reason(run_dir: Path, site: Site) -> None:
+    site.states = [{"state": "checking"}, {"state": "refused", "detail": "The run has not ended."}]
+    with pytest.raises(RunnerError, match="did not take the run: The run has not ended"):
+        send(run_dir, site)
 
 
 @pytest.mark.parametrize("stumbles", [[503, 502, 500], [0, 0], [429, 0, 503, 504]])
