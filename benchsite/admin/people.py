@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
 from benchsite.accounts.models import Token, User
@@ -17,7 +18,26 @@ admin.site.index_title = "Administration"
 admin.site.enable_nav_sidebar = False
 """The first page lists all there is; tables need the room."""
 
-admin.site.register(User, UserAdmin)
+
+class ReachedBySelect:
+    """Many to choose from stand in a plain list: Django's two boxes have marks that a screen reader is not told of."""
+
+    filter_horizontal = ()
+
+
+@admin.register(User)
+class AccountAdmin(ReachedBySelect, UserAdmin):  # type: ignore[type-arg]
+    """When somebody came and was here last is not written by hand (and its fields have no labels of their own)."""
+
+    readonly_fields = ("last_login", "date_joined")
+
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class OwnGroupAdmin(ReachedBySelect, GroupAdmin):
+    """Groups own benches; `curators` is the one that decides."""
 
 
 @admin.register(Token)

@@ -65,6 +65,8 @@ class Best:
     n: int
     planned: int
     partial: bool
+    key10: str
+    """Of its cell in the run."""
 
 
 class Activity(NamedTuple):
@@ -225,7 +227,9 @@ def _best(measure: MeasureFacts, rows: list[Any]) -> Best:
     title = " · ".join(axes[name] for name in sorted(varying, key=axis_order) if name in axes)
     level = sum(order(row) == order(top) for row in rows) - 1
     partial = top.n < LOW * top.planned
-    return Best(title or top.cell.name, measure, top.macro, top.lo, top.hi, level, top.n, top.planned, partial)
+    return Best(
+        title or top.cell.name, measure, top.macro, top.lo, top.hi, level, top.n, top.planned, partial, top.cell.key10
+    )
 
 
 def _varying(axes: list[dict[str, str]]) -> list[str]:

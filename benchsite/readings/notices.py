@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from runner.faults import FAULTS, INTEGRITY_FLAGS
+from runner.faults import FAULTS, INTEGRITY_FLAGS, STATES
 from runner.statistics.words import FEW_TRIALS, FEWEST_CLUSTERS
 
 from .alive import SILENT, silent_since
@@ -163,15 +163,18 @@ def _coverage(loaded: Loaded, cover: Coverage) -> Iterator[Notice]:
     ended = counts.planned - counts.states["queued"] - counts.states["running"]
     if loaded.run.state != "running" and ended and counts.scored < LOW * counts.planned:
         short = f"{percent(counts.scored / counts.planned)} of the planned trials were scored"
-        text = f"Low coverage: {short} ({counts.scored:,} of {counts.planned:,})."
-        yield Notice("warn", text, anchor="#coverage", kind="Left out", short=short)
+        without = [state for state in (*STATES, "withdrawn") if state != "scored" and counts.states[state]]
+        many = sum(counts.states[state] for state in without)
+        text = f"{count(many, 'trial is', 'trials are')} without a score. Low coverage: {short}."
+        yield Notice("warn", text, query=f"state={','.join(without)}", kind="Left out", short=short)
     for row in cover.rows:
         scored = row.observed + row.invalid + row.unobserved
         if scored and row.observed < LOW * scored:
-            text = f"{row.measure.name} was observed in {percent(row.observed / scored)} of the scored trials"
-            query = f"measure={row.measure.key}&seen={'missing' if row.unobserved >= row.invalid else 'invalid'}"
+            seen, many = max(("missing", row.unobserved), ("invalid", row.invalid), key=lambda one: one[1])
             short = f"{row.measure.name} observed in {percent(row.observed / scored)}"
-            text = f"{text} ({row.observed:,} of {scored:,})."
+            text = f"{many:,} {seen}: {row.measure.name} was observed in {percent(row.observed / scored)} "
+            text += f"of the {scored:,} scored trials."
+            query = f"measure={row.measure.key}&seen={seen}"
             yield Notice("warn", text, query=query, kind="Left out", short=short)
 
 

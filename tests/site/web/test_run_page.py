@@ -222,8 +222,8 @@ def test_warnings_lead_to_what_they_mean(made: Callable[..., Run], page: Page, t
         ("The definition changed since run 1 (code, fixtures, suite and template)", "#provenance"),
         ("add_feature, fix_bug and refactor read otherwise than in run 1.", "#matrix"),
         ("1 late guard: a guard failed after the agent had acted", "trials?flag=late_guard"),
-        ("Low coverage: ", "#coverage"),
-        ("score was observed in 0 % of the scored trials", "trials?measure=score&seen=missing"),
+        ("Low coverage: ", "trials?state=excluded,"),
+        ("missing: score was observed in 0 % of the", "trials?measure=score&seen=missing"),
         ("Few trials: 3 cells have under 10 counted trials", "#leaderboard"),
     ):
         found = [a for text, a in told.items() if words_ in text]
