@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from django.db.models import TextField
-from django.db.models.functions import Cast
+from django.db.models import Q, TextField, Value
+from django.db.models.functions import Cast, NullIf
 
 from benchsite.benches.models import Case, Measure, ScenarioVersion
 from benchsite.readings.counts import SUBJECT_FAULTS, ReadOnce, plus
@@ -97,11 +97,10 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     if chosen is None:
         return Read(tuple(pooled), None, tuple(() for _ in sides), {})
     scenarios, prints = _scenarios(sides)
-    runs = {run.pk for side in sides for run in side.runs}
-    found = Slot.objects.filter(run__in=runs, cell__in={member.id for side in sides for member in side.members})
-    slots, names = _slots(found), _Names(scenarios, _cases(scenarios), prints)
+    slots, blamed = _slots(Slot.objects.filter(_of(sides)))
+    names = _Names(scenarios, _cases(scenarios), prints)
     same = [row.pk for row in declared if (row.key, row.type) == (chosen.key, chosen.type)]
-    seen = _counted(sides, chosen, same, _blamed(found))
+    seen = _counted(sides, chosen, same, blamed)
     made = [_pieces(side, slots, seen, names) for side in sides]
     if sides[0].of.kind == "subject":
         made = _merged(made)
@@ -116,25 +115,31 @@ class _Names(NamedTuple):
     prints: dict[tuple[int, int], str]
 
 
-SlotRow = tuple[int, int, int, int, float | None, float | None, int, int]
-"""Cell, scenario, case, planned, cost and seconds, and how many trials those two are of."""
+SlotRow = tuple[int, int, int, int, float | None, float | None, int, int, str | None]
+"""Cell, scenario, case, planned, cost and seconds, how many trials those two are of, and faults where there are any."""
 
 
-def _slots(slots: Any) -> dict[int, list[SlotRow]]:
-    """By cell, in their order."""
+def _of(sides: Sequence[Side]) -> Q:
+    """The condition that a row is of the sides' runs, and of their cells where these are not all that the runs have."""
+    condition = Q(run__in={run.pk for side in sides for run in side.runs})
+    if sides[0].of.kind == "run":
+        return condition
+    return condition & Q(cell__in={member.id for side in sides for member in side.members})
+
+
+def _slots(slots: Any) -> tuple[dict[int, list[SlotRow]], dict[tuple[int, int], int]]:
+    """Give slots by cell, in their order, and errors at the subject's door by cell and case, where there are any."""
     made: dict[int, list[SlotRow]] = defaultdict(list)
-    fields = ("cell_id", "scenario_id", "case_id", "planned", "cost", "seconds", "cost_n", "seconds_n")
-    for row in slots.order_by("id").values_list(*fields):
+    once, blamed = ReadOnce(), {}
+    # most slots have none, and reading that takes time
+    some = NullIf(Cast("faults", TextField()), Value("{}", TextField()))
+    fields = ("cell_id", "scenario_id", "case_id", "planned", "cost", "seconds", "cost_n", "seconds_n", "some_faults")
+    for row in slots.order_by("id").annotate(some_faults=some).values_list(*fields):
         made[row[0]].append(row)
-    return made
-
-
-def _blamed(slots: Any) -> dict[tuple[int, int], int]:
-    """Errors at the subject's door, where there are any: most slots have none, and reading that takes time."""
-    once = ReadOnce()
-    rows = slots.exclude(faults={}).annotate(of_faults=Cast("faults", TextField()))
-    found = ((cell, case, once[faults]) for cell, case, faults in rows.values_list("cell_id", "case_id", "of_faults"))
-    return {(cell, case): sum([faults.get(code, 0) for code in SUBJECT_FAULTS]) for cell, case, faults in found}
+        if row[-1] is not None:
+            faults = once[row[-1]]
+            blamed[row[0], row[2]] = sum([faults.get(code, 0) for code in SUBJECT_FAULTS])
+    return made, blamed
 
 
 def _cases(scenarios: Iterable[int]) -> dict[int, str]:
@@ -145,22 +150,22 @@ def _counted(
     sides: Sequence[Side], measure: MeasureFacts, same: Sequence[int], blamed: Mapping[tuple[int, int], int]
 ) -> dict[tuple[int, int], Counted]:
     """What is known of each case in each cell. `same`: the measure by version."""
-    runs = {run.pk for side in sides for run in side.runs}
-    cells = {member.id for side in sides for member in side.members}
-    rows = Tally.objects.filter(run__in=runs, cell__in=cells, measure__in=same)
-    values = _values(runs, cells, measure) if measure.reducer == "median" else {}
+    rows = Tally.objects.filter(_of(sides), measure__in=same)
+    values = _values(sides, measure) if measure.reducer == "median" else {}
     made = {key: NOTHING._replace(blamed=many) for key, many in blamed.items() if many}
-    for cell, case, n, invalid, missing, total, squares, least, most in rows.values_list(
-        "cell_id", "case_id", "n", "invalid", "missing", "sum", "sumsq", "min", "max"
-    ):
-        key = (cell, case)
+    ends = ("min", "max") if measure.reducer in ("min", "max") else ()  # each column more takes time
+    for row in rows.values_list("cell_id", "case_id", "n", "invalid", "missing", "sum", "sumsq", *ends):
+        cell, case, n, invalid, missing, total, squares = row[:7]
+        key, (least, most) = (cell, case), row[7:] or (None, None)
         made[key] = Counted(n, invalid + missing, blamed.get(key, 0), total or 0.0, squares or 0.0, least, most,
                             values.get(key, ()))  # fmt: skip
     return made
 
 
-def _values(runs: set[int], cells: set[int], measure: MeasureFacts) -> dict[tuple[int, int], tuple[float, ...]]:
+def _values(sides: Sequence[Side], measure: MeasureFacts) -> dict[tuple[int, int], tuple[float, ...]]:
     """A median of several runs, or with errors counted in, cannot be made from medians: it needs the values."""
+    runs = {run.pk for side in sides for run in side.runs}
+    cells = {member.id for side in sides for member in side.members}
     seen = Observation.objects.filter(
         trial__run__in=runs, trial__cell__in=cells, trial__state="scored", trial__withdrawn=False,
         measure__key=measure.key, valid=True, number__isnull=False,
@@ -194,7 +199,7 @@ def _pieces(
         of_version[run.version_id] = own
     for member in side.members:
         prints, cells = of_version[member.run.version_id], (member.id,)
-        for cell, scenario, case, planned, cost, seconds, costs, times in slots.get(member.id, ()):
+        for cell, scenario, case, planned, cost, seconds, costs, times, _ in slots.get(member.id, ()):
             counted, key = seen.get((cell, case), NOTHING), keys.get(case)
             if key is None:
                 key = keys[case] = (names.scenarios[scenario][0], names.cases[case])
