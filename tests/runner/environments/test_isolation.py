@@ -154,13 +154,14 @@ def test_limits_end_what_breaks_them_and_the_trial_is_graded(hunts: object) -> N
 def test_in_a_container_it_finds_nothing_and_harms_nothing(
     hunts: object, containers: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hunt = hunts("container", HELD, ["hunter", "bomber"], f'@pytest.mark.environment(image="{NAME}")')  # type: ignore[operator]
+    hunt = hunts("container", HELD, ["hunter", "bomber", "filler"], f'@pytest.mark.environment(image="{NAME}")')  # type: ignore[operator]
     assert hunt.found == {}
     assert hunt.result.manifest.isolation == "container"
     assert re.fullmatch(r"container (podman|docker) \d[\w.+~-]*\w", hunt.result.manifest.harness["environment"])
     _harmed_nothing(hunt)
     assert hunt.result.manifest.plans[0]["held"]["image"].startswith("sha256:")
-    assert resume(hunt.run_dir).counts == {"scored": 2}
+    assert "disk_limit" in hunt.ended["filler"].flags
+    assert resume(hunt.run_dir).counts == {"scored": 3}
     monkeypatch.setenv("BENCHSITE_CONTAINERS", "none-of-them")
     with pytest.raises(EnvironmentRefused, match="install the package 'podman'"):
         resume(hunt.run_dir)
