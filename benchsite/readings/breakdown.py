@@ -18,8 +18,9 @@ MARKS = 100
 LINES = 8
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
+    """A cell's square and its interval; a tuple, as a page may show a thousand."""
+
     cell: CellFacts
     square: Square | None
     lo: float | None

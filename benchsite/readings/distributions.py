@@ -63,12 +63,13 @@ class Distributions:
     hidden: int
 
 
-def spreads_of(run: Run) -> list[Spread]:
-    return list(Spread.objects.filter(run=run))
+def spreads_of(run: Run) -> list[Any]:
+    """Rows with the columns of `Spread`."""
+    return list(Spread.objects.filter(run=run).values_list(named=True))
 
 
 def distributions(
-    rows: Iterable[Spread],
+    rows: Iterable[Any],
     measures: Sequence[MeasureFacts],
     cells: Sequence[CellFacts],
     categories: Categories | None,
@@ -76,7 +77,7 @@ def distributions(
     every: bool = False,
 ) -> Distributions:
     """`cells`: those the reader wants, in the order they are shown."""
-    by_key: dict[str, dict[int, Spread]] = defaultdict(dict)
+    by_key: dict[str, dict[int, Any]] = defaultdict(dict)
     far: dict[str, int] = defaultdict(int)
     for row in rows:
         by_key[row.key][row.cell_id] = row
@@ -87,7 +88,7 @@ def distributions(
 
 
 def _panels(
-    by_key: Mapping[str, dict[int, Spread]],
+    by_key: Mapping[str, dict[int, Any]],
     far: Mapping[str, int],
     measures: Sequence[MeasureFacts],
     cells: Sequence[CellFacts],

@@ -150,7 +150,7 @@ class _Page:
         measure, loaded, policy = self.measure, self.loaded, self.asked.policy
         if measure is None or not measure.pooled:
             return None
-        standings = list(Standing.objects.filter(run=loaded.run, measure=measure.id))
+        standings = list(Standing.objects.filter(run=loaded.run, measure=measure.id).values_list(named=True))
         return board(measure, policy, standings, loaded.cell_by_id, loaded.by_cell)
 
     def _places(self) -> tuple[Place, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from html import escape
 
 from django import template
@@ -21,6 +22,7 @@ from benchsite.readings.leaderboard import MeasureFacts
 from benchsite.readings.matrix import Matrix
 from benchsite.readings.question import Question
 from benchsite.readings.scenario import CellLine, ScenarioPage
+from benchsite.readings.trials import query_of
 from benchsite.readings.words import NONE, bounds
 
 from . import boxes, formats, links, matrix, tags
@@ -52,10 +54,11 @@ def box_rows(ulid: str, panel: Panel) -> SafeString:
 
 
 def _box_rows(ulid: str, panel: Panel) -> Iterator[str]:
+    base, rest = escape(links.trials(ulid)), escape(f"&{query_of(panel.filters)}")
     for line in panel.boxes:
         of, title = line.figures, line.cell.title
         drawn = boxes.box(of, panel.scale, boxes.box_name(line, panel))
-        href = escape(links.trials(ulid, cell=line.cell.key10, **panel.filters))
+        href = f"{base}?cell={line.cell.key10}{rest}"
         yield (
             f'{_head(title)}<td>{drawn}</td><td class="num">{escape(formats.quantity(of.median, panel.kind))}</td>'
             f'<td class="num few"><a href="{href}" title="trials with a value">{of.n:,}</a></td></tr>'
@@ -148,6 +151,8 @@ def _link(href: str, many: int) -> str:
     return f'<a href="{escape(href)}">{many:,}</a>'
 
 
+@lru_cache(maxsize=1024)
 def _head(title: str) -> str:
+    """The same few cells head the rows of all panels."""
     shown = escape(title)
     return f'<tr><th scope="row" title="{shown}">{shown}</th>'
