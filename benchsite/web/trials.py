@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from benchsite.readings.trials import trials_page
 from benchsite.readings.trialsheet import trials_sheet
-from runner.faults import FAULTS, FLAGS, OUTCOMES, STATES
+from runner.faults import FAULTS, FLAGS, INTEGRITY_FLAGS, OUTCOMES, STATES
 
 from . import asked, twins
 from .access import found, run_for
@@ -19,7 +19,13 @@ from .links import crumbs_of_run
 def run_trials(request: HttpRequest, ulid: str) -> HttpResponse:
     run = run_for(request, ulid)
     filters = asked.of_trials(request)
-    offered = {"states": (*STATES, "withdrawn"), "outcomes": OUTCOMES, "faults": tuple(FAULTS), "flags": tuple(FLAGS)}
+    offered = {
+        "states": (*STATES, "withdrawn"),
+        "outcomes": OUTCOMES,
+        "faults": tuple(FAULTS),
+        "flags": tuple(FLAGS),
+        "integrity": INTEGRITY_FLAGS,
+    }
     return page(
         request,
         str(run.revision),
