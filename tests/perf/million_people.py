@@ -46,9 +46,11 @@ def _tell(runs: list[str], people: list[Any], large: str) -> None:
 
 
 def _work(runs: list[str], people: list[Any]) -> None:
+    from benchsite.flows.incoming import KIND
     from benchsite.jobs.models import Job, Upload
 
-    Job.objects.bulk_create([Job(kind="import", state="done", message="Taken in.", by=people[0]) for _ in range(JOBS)])
+    taken = [Job(kind=KIND, state="done", payload={"run": run}, by=people[0]) for run in runs[:JOBS]]
+    Job.objects.bulk_create(taken)
     sent = islice(zip(runs, people * 100, strict=False), UPLOADS)
     Upload.objects.bulk_create([Upload(run=run, bench="perf/small1", state="committed", by=by) for run, by in sent])
 
