@@ -18,7 +18,7 @@ from runner.blobs import BlobStore
 from runner.digests import digest
 from runner.errors import RunnerError
 from runner.worlds.changes import ChangeSet
-from runner.worlds.patch import git_patch
+from runner.worlds.patch import git_patch, ignored_comments
 
 from .address import from_address, to_address
 from .artifact import Raw
@@ -72,6 +72,11 @@ class Changes:
         counts = [(file.added or 0, file.deleted or 0) for file in self.files]
         nodes = tree([file.change.path for file in self.files], counts)
         return tuple(Item(node, None if node.place is None else self.files[node.place]) for node in nodes)
+
+    @property
+    def ignored(self) -> tuple[list[str | Pill], ...]:
+        """What the agent touched and no record has, in parts that can be shown."""
+        return tuple(map(split_name, self.head.ignored)) if self.options.stage == "agent" else ()
 
     @property
     def has_json(self) -> bool:
@@ -209,7 +214,8 @@ def patch(user: Any, ulid: str, index: int, stage: str) -> Raw | None:
     except RunnerError:
         return None
     shelf.expect(found.digests())
-    data = git_patch(_readable(found, shelf), _ShelfStore(shelf), shelf.why)
+    aside = ignored_comments(head.ignored) if stage == "agent" else b""
+    data = aside + git_patch(_readable(found, shelf), _ShelfStore(shelf), shelf.why)
     return Raw(BytesIO(data), len(data), f"{ulid}-trial-{index}-{stage}.patch")
 
 

@@ -12,6 +12,7 @@ from benchsite.artifacts.models import Artifact
 from benchsite.diffs.files import Changed
 from benchsite.runs.models import Attempt, Run, Trial
 from runner.faults import FAULTS
+from runner.worlds.aside import shown
 
 SIBLINGS = 100
 
@@ -59,6 +60,12 @@ class Seen:
     def changed_paths(self) -> int | None:
         """Count what the agent's record lists, links too; None where there is no record."""
         return self.stage_counts().get("agent") if self.trial.changes else None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Name what the last attempt's agent touched and the capture ignores; no record of changes has it."""
+        rows = [row for row in self.record().get("requests") or [] if isinstance(row, dict)]
+        return tuple(dict.fromkeys(shown(str(name)) for row in rows for name in row.get("ignored") or ()))
 
     @property
     def fault_sentence(self) -> str:

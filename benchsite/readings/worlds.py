@@ -128,7 +128,8 @@ def _rebuilt(seen: Seen, shelf: Shelf) -> World:
         entries.pop(change.path, None)
         if change.after is not None:
             entries[change.path] = entry_of(change.path, change.after)
-    return World(whole(entries.values()), "rebuilt", tuple(_not_rebuilt(record.changes)), _about_setup(seen))
+    lost = (*_not_rebuilt(record.changes), *(Lost(path, "the capture ignores it") for path in seen.ignored))
+    return World(whole(entries.values()), "rebuilt", lost, _about_setup(seen))
 
 
 def _not_rebuilt(changes: Iterable[Change]) -> Iterable[Lost]:

@@ -27,7 +27,7 @@ def command(options: Namespace) -> int:
     print(clean(str(opened.path)))
     print(f"{plural(opened.files, 'file')}: {SOURCES[opened.source]}.")
     for line in opened.missing[:SHOWN]:
-        print(clean(f"not there  {line}"))
+        print(clean(f"not as it was left  {line}"))
     if len(opened.missing) > SHOWN:
         print(f"and {len(opened.missing) - SHOWN} more")
     return 0

@@ -28,6 +28,7 @@ class Story:
     extra: list[dict[str, Any]] = field(default_factory=list)
     finished: dict[str, Any] = field(default_factory=dict)
     kept: bool = False
+    ignored: list[str] = field(default_factory=list)
     record: bytes | None = None
     tree: bytes | None = None
 
@@ -72,7 +73,7 @@ def _events(story: Story, before: World, blobs: BlobStore) -> list[dict[str, Any
         {
             "type": "request", "number": 1, "prompt": blobs.put(b"Fix it, <b>please</b>"), "text": blobs.put(b"Done."),
             "exit_code": 0, "timed_out": False, "seconds": 3.5, "usage": usage, "transcript": blobs.put(steps),
-            "output": blobs.put(b"raw <output>\n"), "changes": blob, "session": None,
+            "output": blobs.put(b"raw <output>\n"), "changes": blob, "session": None, "ignored": story.ignored,
         },
         {"type": "changes", "stage": "agent", "blob": blob, "counts": counts},
         {"type": "phase", "phase": "execution", "seconds": 3.5},

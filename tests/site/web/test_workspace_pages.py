@@ -66,11 +66,18 @@ def test_a_link_is_shown_as_what_it_is_and_never_followed(client, tmp_path):
 
 
 def test_a_workspace_that_was_not_kept_is_rebuilt_and_says_so(client, tmp_path):
-    run = take_in(tmp_path, Story(before=BEFORE, after=AFTER))
+    run = take_in(tmp_path, Story(before=BEFORE, after=AFTER, ignored=["node_modules/<b>.js", ".venv\nx"]))
     made = soup(client.get(trial_url(run, "workspace/")))
     said = made.select_one(".banner").get_text()
     assert "Rebuilt, not kept" in said
     assert "big.txt" in said.split("Could not be rebuilt:")[1]
+    assert "node_modules/<b>.js (the capture ignores it)" in said
+    told = soup(client.get(trial_url(run, "changes/"))).get_text()
+    assert "in no record, because the capture ignores it: node_modules/<b>.js, .venv" in told
+    patch = b"".join(client.get(trial_url(run, "changes/patch/")).streaming_content)
+    assert patch.startswith(
+        b'# left out: node_modules/<b>.js: the capture ignores it\n# left out: ".venv\\nx": the capture'
+    )
     assert list(listing(made)) == ["new", "src", "big.txt", "gone.txt", "same.txt"]
     assert "return 2" in text(client.get(at(run, "src/a.py")))
     raw = trial_url(run, f"workspace/file/?f={to_address('src/a.py')}")
