@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from benchsite.runs.models import Run
 
-LIMIT = 100
+LIMIT = 50
 SHOWN = ("runs", "files", "decisions", "releases")
 ANY = "any"
 VERDICTS = (*Run.Verdict.values, ANY)
