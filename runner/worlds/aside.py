@@ -24,8 +24,8 @@ BUILT = ("/node_modules/.cache/", "/node_modules/.vite/", "/node_modules/.vite-t
 _KNOWN = Rules(CACHES, 0)
 NAMED = 100
 """More paths than that below one ignored folder are told as that folder."""
-MOST = 1000
-"""More than that are told as the whole world."""
+MOST, MOST_TEXT = 1000, 100_000
+"""More names than that, or longer ones together, are told as the whole world: a line of a journal has an end."""
 WHOLE = "."
 Seen = Mapping[str, int]
 
@@ -153,7 +153,7 @@ def names_of(names: list[str], rules: Rules) -> tuple[str, ...]:
         tops = [_top(name, rules) for name in names]
         count = Counter(tops)
         names = list(dict.fromkeys(t if count[t] > NAMED else name for t, name in zip(tops, names, strict=True)))
-    return tuple(names) if len(names) <= MOST else (WHOLE,)
+    return tuple(names) if len(names) <= MOST and sum(map(len, names)) <= MOST_TEXT else (WHOLE,)
 
 
 def _top(name: str, rules: Rules) -> str:

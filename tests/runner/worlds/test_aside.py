@@ -93,6 +93,7 @@ def test_long_lists_are_told_by_their_folders_and_beyond_measure_by_the_world() 
     many = [f"a/node_modules/{number}" for number in range(NAMED + 1)]
     assert names_of(["a/.venv/x", *many], RULES) == ("a/.venv/x", "a/node_modules")
     assert names_of([f"{number}/.venv" for number in range(MOST + 1)], RULES) == (WHOLE,)
+    assert names_of([f"{'deep/' * 200}{number}/.venv" for number in range(NAMED + 1)], RULES) == (WHOLE,)
 
 
 def test_from_a_kept_world_ignored_paths_come_whole_or_go_and_nothing_outside_is_reached(tmp_path: Path) -> None:
