@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 WORD = 16
+"""Characters from which on a text of a login is told from a word, whatever it is called."""
+SHOWN = 10
 
 
 class Lending:
@@ -71,12 +73,17 @@ class Lending:
     def _strike_world(self) -> None:
         """A login opens an account, not one model: unlike a key it may not stand in what is kept and sent on, so the
         agent's own files are altered, those that were written since the world was made."""
-        since = self._stage.began - GUARD
+        since, held = self._stage.began - GUARD, dict[str, list[str]]()
         for found in walk(self._stage.place.world):
             if stat.S_ISREG(found.stat.st_mode) and found.stat.st_ctime_ns >= since and (names := self._struck(found)):
-                self._trial.flag("secret_in_file")
-                told = f"{found.path} held the agent's login, which is struck out there: {', '.join(names)}."
-                self._warn("secret_in_file", told)
+                held[found.path] = names
+        for path, names in list(held.items())[:SHOWN]:
+            told = f"{path} held the agent's login, which is struck out there: {', '.join(names)}."
+            self._warn("secret_in_file", told)
+        if held:
+            self._trial.flag("secret_in_file")
+        if len(held) > SHOWN:
+            self._warn("secret_in_file", f"So did {len(held) - SHOWN:,} more files.")
 
     def _struck(self, found: Found) -> list[str]:
         """Write a file anew without what it should not hold; gives what that was."""
