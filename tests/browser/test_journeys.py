@@ -79,12 +79,11 @@ def test_an_uploaded_run_counts_once_a_curator_has_accepted_it(
 
     page.context.clear_cookies()
     log_in(page, live_server.url, "cora", "battery staple")
-    page.goto(f"{live_server.url}/admin/runs/run/")
-    page.locator("input.action-select").first.check()
-    page.locator("select[name=action]").first.select_option(label="Accept: the run counts")
-    page.get_by_role("button", name=re.compile("^Go|Run$")).first.click()
-    page.locator("[name=reason]").fill("Checked the evidence.")
-    page.get_by_role("button", name=re.compile("Accept|Decide|Confirm")).first.click()
+    page.get_by_role("link", name=re.compile("^Curate")).click()
+    page.get_by_role("checkbox", name=re.compile("^Tick run")).check()
+    page.get_by_label("Reason").fill("Checked the evidence.")
+    page.get_by_role("button", name="Accept what is ticked").click()
+    expect(page.locator("main")).to_contain_text("1 run accepted: Checked the evidence.")
 
     page.goto(run_page)
     expect(page.locator("main")).to_contain_text("accepted")
@@ -109,8 +108,8 @@ def test_pages_of_bundles_and_of_what_is_held_back_serve_every_reader(
     page = context.new_page()
     log_in(page, live_server.url, "cora", "battery staple")
     found = []
-    held = f"/admin/artifacts/blob/?state__exact=held&uses__run__ulid={run.ulid}"
-    for path in [*(f"/jobs/{job.key}/" for job in made.values()), "/upload/", held]:
+    held, queue = f"/curate/?show=files&run={run.ulid}", f"/curate/?run={run.ulid}"
+    for path in [*(f"/jobs/{job.key}/" for job in made.values()), "/upload/", held, queue, "/status/"]:
         page.goto(live_server.url + path)
         if page.evaluate("document.documentElement.scrollWidth") > 390:
             found.append(f"{path} is wider than 390 px")
@@ -122,18 +121,14 @@ def test_pages_of_bundles_and_of_what_is_held_back_serve_every_reader(
     page.goto(f"{live_server.url}/runs/{run.ulid}/")
     page.get_by_role("link", name="decide").focus()
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("uses__run__ulid"))
-    page.locator("input.action-select").focus()
+    page.wait_for_url(re.compile("show=files"))
+    page.get_by_role("checkbox", name=re.compile("^Tick file")).focus()
     page.keyboard.press("Space")
-    page.locator("select[name=action]").focus()
-    page.keyboard.type("Release")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.locator("[name=reason]").focus()
+    page.get_by_label("Reason").focus()
     page.keyboard.type("A token of the test suite.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator(".messagelist")).to_contain_text("is shown from now on")
+    expect(page.locator("main")).to_contain_text("1 file released: A token of the test suite.")
     context.close()
 
 
