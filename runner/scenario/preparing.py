@@ -77,6 +77,9 @@ def raise_walls(warm: Warm, trial: LiveTrial, place: Place) -> None:
     except (RunnerError, OSError) as error:
         said = f"The limit of disk cannot be held here any more by a file system of the kind {kind}: {error}"
         raise trial.fail("environment", said) from error
+    agents = trial.checkpoint is None and warm.recorded is None
+    for wall in trial.walls[1:] if agents else trial.walls:
+        wall.give_way()  # what an agent left was within the limit: putting it back may not fail for want of room
 
 
 def fresh_place(trial: LiveTrial, root: Path) -> Place:

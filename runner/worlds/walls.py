@@ -54,7 +54,6 @@ class Wall:
         self._below = FULL if kind == TMPFS else min(IN_ONE, limit // 8)
         self._ballast, self._spare = folder / "ballast", folder / "spare"
         self._was_full = False
-        self._ballast_size = 0
 
     def is_full(self) -> bool:
         return is_full(self.folder, self._below)
@@ -82,15 +81,19 @@ class Wall:
         """Take the head-room back, as far as it is there, before an agent works on."""
         if self._ballast.exists():
             return
-        with contextlib.suppress(OSError), self._ballast.open("wb") as file:
-            if self._ballast_size:
-                os.posix_fallocate(file.fileno(), 0, max(PAGE, min(self._ballast_size, self._room())))
-            while not self._ballast_size and (more := self._room() - self.limit) > 0:
-                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), more)
-            self._ballast_size = self._ballast_size or file.seek(0, os.SEEK_END)
+        self.take(self._ballast, max(0, self._room() - head_room(self.limit)))
+        with contextlib.suppress(OSError):
             self._spare.mkdir(exist_ok=True)
             for number in range(SPARE):
                 (self._spare / str(number)).touch()
+
+    def take(self, file: Path, left: int) -> None:
+        """Let a file grow until so much room is left; what it takes to note that takes some, too."""
+        with contextlib.suppress(OSError), file.open("ab") as growing:
+            for _ in range(8):
+                if (more := self._room() - left) < PAGE:
+                    break
+                os.posix_fallocate(growing.fileno(), growing.seek(0, os.SEEK_END), more)
 
     def _room(self) -> int:
         status = os.statvfs(self.folder)
@@ -118,6 +121,7 @@ def _raised(kind: str, place: Place, limit: int, files: int) -> Wall:
         (place.disk / folder.name).mkdir()
         mounting.bind(os.fspath(place.disk / folder.name), os.fspath(folder))
     wall = Wall(kind, place.disk, limit)
+    wall.take(place.disk / "rest", limit + head_room(limit))  # an image is made a little larger
     wall.close_up()
     return wall
 
