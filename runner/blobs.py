@@ -25,7 +25,7 @@ class BlobStore:
     """A folder of blobs. Writing is atomic: a blob is whole or absent."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root, self._root = root, os.fspath(root)
         self.on_full: Callable[[DiskFull], None] | None = None
         """Told before the error is raised: a scenario may catch that, and evidence must not be lost unseen."""
         self._made: set[str] = set()
@@ -37,7 +37,7 @@ class BlobStore:
         """The path as text: a trial asks often, and a path object costs as much as what is done with it."""
         if not is_digest(digest):
             raise RunnerError(f"{digest!r} is not a sha256 digest (64 lower-case hex digits).")
-        return f"{self.root}/{digest[:2]}/{digest}"
+        return f"{self._root}/{digest[:2]}/{digest}"
 
     def has(self, digest: str) -> bool:
         return os.path.isfile(self._at(digest))  # noqa: PTH113
@@ -54,7 +54,7 @@ class BlobStore:
 
     def put(self, data: bytes) -> str:
         digest = sha256(data)
-        if not os.path.exists(self._at(digest)):  # noqa: PTH110  as a rule it is there
+        if not os.path.exists(f"{self._root}/{digest[:2]}/{digest}"):  # noqa: PTH110  as a rule it is there
             with self._beside(self.path(digest)) as file:
                 file.write(data)
         return digest

@@ -313,7 +313,7 @@ def opened(stdin: Path | None, stdout: Path | None, stderr: Path | None) -> Iter
         held.append(os.open(stdin or os.devnull, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
         os.set_blocking(held[0], True)
         held.append(_open_fresh(stdout))
-        held.append(held[1] if stderr is stdout or stderr == stdout else _open_fresh(stderr))
+        held.append(held[1] if str(stderr) == str(stdout) else _open_fresh(stderr))
         yield held[0], held[1], held[2]
     except OSError as error:
         raise ProcessLost(f"{error.filename} cannot be opened for a command: {error.strerror}.") from error

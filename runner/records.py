@@ -49,6 +49,8 @@ class Usage:
         return {key: value for key, value in self.__dict__.items() if value is not None and value is not False}
 
     def __add__(self, other: Usage) -> Usage:
+        if self is NO_USAGE or other is NO_USAGE:
+            return other if self is NO_USAGE else self
         names = ("tokens_in", "tokens_out", "tokens_cached", "cost", "model_calls", "tool_calls")
         sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in names}
         return Usage(**sums, estimated=self.estimated or other.estimated)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from runner.definition import AgentSpec, Cli, Command
@@ -37,8 +37,7 @@ class Probe:
     programs: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True)
-class Ask:
+class Ask(NamedTuple):
     """One request. Paths are the host's; `inside` turns one of out, home or tmp into what the agent sees."""
 
     spec: AgentSpec
@@ -61,15 +60,13 @@ class Ask:
     """Dollars that the session may cost; a program that can keep to it is told."""
 
 
-@dataclass(frozen=True)
-class Invocation:
+class Invocation(NamedTuple):
     argv: list[str]
     env: dict[str, str]
     stdin: Path | None = None
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What a request's output says. `fault` is (code, sentence); `session` goes into the next Ask."""
 
     text: str

@@ -11,7 +11,7 @@ from typing import Any
 from runner import templates
 from runner.definition import AgentSpec, Command
 from runner.errors import AgentMissing, BenchError
-from runner.replay import Usage
+from runner.records import NO_USAGE
 from runner.transcript import Step
 
 from .base import (
@@ -99,7 +99,7 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     text = reply_of(stdout)
     fault = never_started(templates.split(ask.spec.template)[0], done, stdout, stderr)
     steps = [asked(ask), *([Step("assistant", "message", text)] if text else [])]
-    return Reading(text, Usage(), steps, fault, how_it_ended(done))
+    return Reading(text, NO_USAGE, steps, fault, how_it_ended(done))
 
 
 def pin(spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]:

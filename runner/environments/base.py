@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import sys
@@ -173,11 +172,16 @@ class KeptSession:
         if not self._open:
             return
         self._open = False
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._guard.close)
-            for step in self._closing:
-                stack.callback(step)
-            self._keeper.close()
+        _in_turn(self._keeper.close, *reversed(self._closing), self._guard.close)
+
+
+def _in_turn(step: Callable[[], None], *rest: Callable[[], None]) -> None:
+    """Take every step, whatever one of them raises."""
+    try:
+        step()
+    finally:
+        if rest:
+            _in_turn(*rest)
 
 
 def base_env(home: str, tmp: str, path: str) -> dict[str, str]:

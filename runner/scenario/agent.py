@@ -11,8 +11,8 @@ from runner.errors import AgentChanged, AgentMissing, BenchError, RunnerError
 from runner.judges import names_model
 from runner.paths import to_json
 from runner.pins import check_version
+from runner.records import NO_USAGE, Usage
 from runner.redaction import secret_pairs
-from runner.replay import Usage
 from runner.transcript import Step, write_steps
 
 from .asking import check_answered
@@ -46,7 +46,7 @@ class AgentHandle:
     def __init__(self, trial: LiveTrial, stage: Stage, resolved: Resolved) -> None:
         self._trial, self._stage, self._resolved = trial, stage, resolved
         self._session: str | None = None
-        self.usage = Usage()
+        self.usage = NO_USAGE
         self._lending = Lending(trial, stage, resolved)
 
     @property
@@ -160,7 +160,7 @@ class AgentHandle:
             return self._resolved.module.read(ask, stdout, stderr, done)
         except Exception as error:
             sentence = f"The agent's output could not be read: {type(error).__name__}: {error}"
-            return Reading("", Usage(), [], ("protocol", sentence))
+            return Reading("", NO_USAGE, [], ("protocol", sentence))
 
     def _journal(self, ask: Ask, reading: Reading, done: Done, stdout: Path, stderr: Path, frozen: Frozen) -> None:
         trial, blobs = self._trial, self._trial.setting.blobs

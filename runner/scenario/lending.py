@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.credentials import lend, login_of, pairs_of, take_back
 from runner.errors import RunnerError
-from runner.redaction import CHUNK, LONG, Redactor, looks_secret
+from runner.redaction import CHUNK, LONG, NO_SECRETS, looks_secret
 from runner.worlds.clock import GUARD
 from runner.worlds.walk import Found, walk
 
@@ -32,7 +32,7 @@ class Lending:
         self._trial, self._stage, self._login = trial, stage, login_of(resolved)
         self._home = stage.session.home
         self._lent = False
-        self._tokens = Redactor()
+        self._tokens = NO_SECRETS
 
     def hand_over(self) -> None:
         """Before the first request. The runner has seen to it that no other trial has the login now."""

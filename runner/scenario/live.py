@@ -7,9 +7,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from _pytest.outcomes import Skipped
 
@@ -17,7 +16,7 @@ from runner.blobs import BlobStore
 from runner.definition import Bench
 from runner.errors import AgentChanged, RunnerError, is_disk_full
 from runner.manifest import Manifest, PlannedTrial
-from runner.redaction import Redactor
+from runner.redaction import NO_SECRETS, Redactor
 from runner.schema import MeasureSpec
 from runner.worlds.walls import is_full
 
@@ -43,8 +42,7 @@ ATTACH_LIMIT = 256 << 20
 DETAIL_LIMIT = 8000
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """What a trial is given before it starts; nothing here changes while it runs."""
 
     manifest: Manifest
@@ -74,15 +72,15 @@ class LiveTrial:
     checkpoint: Checkpoint | None = None
     """What its evaluation goes on from, where that is repeated alone."""
     work: Work | None = None
+    """What is graded again, where no agent works."""
     unsafe: tuple[str, str] | None = None
     """A declared path that may not be carried out, and why."""
-    """What is graded again, where no agent works."""
     walls: Sequence[Wall] = ()
     """What holds the limit of disk: around its own places, and around those of a fresh evaluation."""
 
     def __init__(self, setting: Setting, emit: Emit, redactor: Redactor | None = None) -> None:
         self.setting, self._emit = setting, emit
-        self.redactor = Redactor() if redactor is None else redactor
+        self.redactor = redactor or NO_SECRETS
         self.heard: dict[int, Sequence[Step]] = {}
         self.requests: list[dict[str, Any]] = []
         self.began = time.monotonic()

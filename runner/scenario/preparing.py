@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from runner import keeper
 from runner.environments.base import Needs
 from runner.errors import RunnerError
-from runner.surroundings import needs_of
 from runner.worlds.backends import COPY, Copying, TakeBaseline
 from runner.worlds.baseline import Baseline
 from runner.worlds.places import Place
@@ -52,8 +51,9 @@ def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) 
         commit(trial, place.world)
     baseline = _baseline(warm, trial, take_baseline)
     try:
-        needs = needs_of(subject.needs, trial.setting.plan, "execution")
-        session = warm.environment.open(place, _needs(trial, place, replace(needs, wall=trial.wall_of(place))))
+        needs = warm.needed(trial.setting.planned)
+        walled = replace(needs, wall=trial.wall_of(place)) if trial.walls else needs
+        session = warm.environment.open(place, _needs(trial, place, walled))
     except (RunnerError, OSError) as error:
         raise trial.fail("environment", f"The environment {warm.environment.name!r} failed: {error}") from error
     return Stage(trial, place, baseline, session)

@@ -126,7 +126,7 @@ class Server:
 
     def _run(self, job: TrialJob, pipe: EventPipe) -> None:
         with contextlib.suppress(Exception):  # the child meets the same trouble, and has a trial to tell it in
-            self.warm.subject(self.warm.manifest.trials[job.index].cell)
+            self.warm.needed(self.warm.manifest.trials[job.index])
         on_host = self.warm.environment.isolation == "none"  # elsewhere a keeper lives inside, with the trial
         shared = self.warm.worlds.name == COPY  # what is mounted for a trial, only its own keeper sees
         lent = self.keepers.lend() if on_host and shared else None

@@ -22,7 +22,7 @@ from runner.expected import Expected
 from runner.journal import MANIFEST
 from runner.judges import key_of
 from runner.load import load_bench
-from runner.manifest import Manifest
+from runner.manifest import Manifest, PlannedTrial
 from runner.matrix import agent_of, real_axes, with_agents
 from runner.pins import check_version, probe_again
 from runner.processes import keeper_script
@@ -63,6 +63,7 @@ class Warm:
     """Where worlds live, once it was found good."""
     subjects: dict[int, Subject] = field(default_factory=dict)
     redactors: dict[int, Redactor] = field(default_factory=dict)
+    needs: dict[tuple[int, int], Needs] = field(default_factory=dict)
 
     @classmethod
     def load(cls, run_dir: Path) -> Warm:
@@ -121,6 +122,14 @@ class Warm:
             _ = self.expected, self.recorded, self.worlds, self.sealed.template and self.sealed.template.by_path
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
+
+    def needed(self, planned: PlannedTrial) -> Needs:
+        """What a trial's agent needs, by its cell and its plan; worked out before the fork, too."""
+        key = planned.cell, planned.plan
+        if key not in self.needs:
+            plan = self.manifest.plans[planned.plan] if self.manifest.plans else {}
+            self.needs[key] = needs_of(self.subject(planned.cell).needs, plan, "execution")
+        return self.needs[key]
 
     def check_agent(self, cell: int) -> None:
         """Every trial asks before its agent works, as it does after. Where it only grades again none works."""

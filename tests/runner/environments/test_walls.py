@@ -96,7 +96,7 @@ def _ended(folder: Path, scenario: str, agents: list[str], world: str, kinds: tu
         assert (kept / f"{name}.sh").read_text() == AGENTS[name]
         if name == "killed":
             assert 3 * MB < (kept / "big").stat().st_size <= LIMIT, "its process was killed, and it is kept whole"
-    assert not list(worlds_root().glob("*/*"))
+    assert not list((worlds_root() / result.manifest.run).glob("*"))
     return ended
 
 
