@@ -7,9 +7,9 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, ValidationError
 
 from benchsite.flows.curate import NotAllowed
-from benchsite.flows.ingest import Conflict
+from benchsite.flows.ingest import Conflict, NoRoom
 from benchsite.flows.upload import NotThere, TooLarge, Unfit
-from runner.errors import RunnerError
+from runner.errors import DiskFull, RunnerError, is_disk_full
 
 from . import figures, reading, uploads
 
@@ -27,7 +27,7 @@ api.add_router("/uploads", uploads.router)
 api.add_router("/jobs", uploads.jobs)
 
 STATUS: dict[type[Exception], int] = {Conflict: 409, NotThere: 404, TooLarge: 413, Unfit: 422, NotAllowed: 403}
-"""Refusals of the flows by their class; every other RunnerError is 422."""
+"""Refusals of the flows by their class; every other RunnerError is 422, a full disk is 507."""
 
 
 def _answer(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
@@ -36,7 +36,17 @@ def _answer(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
 
 @api.exception_handler(RunnerError)
 def refused(request: HttpRequest, error: RunnerError) -> HttpResponse:
+    if isinstance(error, DiskFull):
+        return _answer(request, 507, str(error))
     return _answer(request, STATUS.get(type(error), 422), str(error))
+
+
+@api.exception_handler(OSError)
+def broken(request: HttpRequest, error: OSError) -> HttpResponse:
+    """A disk that is full is told; all else is an error like any other."""
+    if not is_disk_full(error):
+        raise error
+    return refused(request, NoRoom())
 
 
 @api.exception_handler(AuthenticationError)

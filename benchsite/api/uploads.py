@@ -66,7 +66,7 @@ class Refusal(Schema):
     detail: str
 
 
-REFUSALS = {401: Refusal, 404: Refusal, 409: Refusal, 413: Refusal, 422: Refusal}
+REFUSALS = {401: Refusal, 404: Refusal, 409: Refusal, 413: Refusal, 422: Refusal, 507: Refusal}
 
 
 @router.post("", response={201: Announced, **REFUSALS}, summary="Announce a run")

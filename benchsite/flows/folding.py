@@ -49,8 +49,11 @@ def _without_gc() -> Iterator[None]:
 class Pass:
     """Holds what one pass over a run's journal needs. Memory is bounded by a batch and the attempts open at a time."""
 
-    def __init__(self, run: Run, manifest: Manifest, carrier: Carrier, file: Struck, events: str) -> None:
-        self.run, self.manifest, self.carrier, self.file, self.events = run, manifest, carrier, file, events
+    def __init__(
+        self, run: Run, manifest: Manifest, carrier: Carrier, file: Struck, keep: Callable[[], str] | None
+    ) -> None:
+        self.run, self.manifest, self.carrier, self.file, self.keep = run, manifest, carrier, file, keep
+        self.events = ""
         declared = projected.declare(manifest, run.bench)
         self.measures, self.scenarios, self.cases = declared.measures, declared.scenarios, declared.cases
         self.cells = list(run.cells.order_by("ordinal").values_list("id", flat=True))
@@ -95,7 +98,8 @@ class Pass:
         """Write the last batch, give every planned trial its state, and count."""
         lost = self._lost()
         kinds = of_attempts([*ended, *lost, *self.folding.open.values()])
-        if self.events:
+        if self.keep is not None:  # only now: of a journal that is refused nothing stays
+            self.events = self.keep()
             kinds[self.events] = ""
             if self.begun == 0:  # else a part of it was read another time
                 self.carrier.looked_through(self.events, self.file.found)

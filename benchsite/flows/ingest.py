@@ -7,18 +7,22 @@ one that was killed, starts there. Attempts that are met again are known by (tri
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.conf import settings
+from django.db import DatabaseError, IntegrityError, transaction
 
 from benchsite.artifacts.models import BlobUse
 from benchsite.artifacts.store import store
 from benchsite.curation.models import Decision, RunLabel
 from benchsite.runs.models import Run
 from runner.digests import sha256
-from runner.errors import JournalError
+from runner.errors import DiskFull, JournalError, is_disk_full
 from runner.leaks import strike
 from runner.manifest import Manifest
 
@@ -35,6 +39,20 @@ Progress = Callable[[int, int], None]
 BATCH = 1000
 MEETINGS = 5
 """Times that two processes may make the same row before one of them gives up."""
+
+
+FULL = re.compile(r"disk is full|No space left|disk full", re.IGNORECASE)
+"""How databases say so."""
+
+
+class NoRoom(DiskFull):
+    """What was written before is whole; whoever takes the same run in again goes on from there."""
+
+    def __init__(self) -> None:
+        super().__init__(settings.DATA)
+        self.args = (
+            f"The disk of this site is full ({settings.DATA}, or the database's): make room and send it again.",
+        )
 
 
 class Conflict(JournalError):
@@ -72,10 +90,11 @@ def take(
     """Ingest from any source. `kept` holds columns of a run that a rebuild must bring back as they were."""
     data = source.manifest_bytes()
     manifest = read_manifest(data)
-    run, carrier = _open(manifest, data, source, by, visibility, kept or {})
-    with source.open_events() as file:
-        events = _keep_journal(source, carrier) if keep_events else ""
-        Pass(run, manifest, carrier, Struck(file), events).go(BATCH, on_progress or _silent)
+    with _with_room():
+        run, carrier = _open(manifest, data, source, by, visibility, kept or {})
+        keep = partial(_keep_journal, source, carrier) if keep_events else None
+        with source.open_events() as file:
+            Pass(run, manifest, carrier, Struck(file), keep).go(BATCH, on_progress or _silent)
     run = Run.objects.select_related("bench", "version").get(pk=run.pk)
     if verdict == Run.Verdict.ACCEPTED and run.verdict == Run.Verdict.SUBMITTED:
         decide(run, Decision.Verdict.ACCEPT, by=by, reason="Ingested by an operator of this site.")
@@ -171,6 +190,17 @@ def _keep_journal(source: Source, carrier: Carrier) -> str:
     with source.open_events() as file:
         digest, _ = carrier.target.put_stream(file)
     return digest
+
+
+@contextmanager
+def _with_room() -> Iterator[None]:
+    """Say in one sentence that a disk is full, ours or the database's."""
+    try:
+        yield
+    except (OSError, DatabaseError) as error:
+        if is_disk_full(error) or FULL.search(str(error)):
+            raise NoRoom() from error
+        raise
 
 
 def _silent(done: int, total: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from runner.errors import JournalError
 from runner.journal import Event
@@ -13,6 +13,8 @@ from runner.replay import Attempt, Folding
 from .struck import Struck
 
 LARGEST_ATTEMPT = 32_000
+LARGEST_RECORD = 100_000
+"""Different things that one attempt may hold: observed measures, artifacts, issues and so on."""
 Item = TypeVar("Item")
 
 
@@ -31,6 +33,8 @@ class Placed(Folding):
         super().__init__()
         self.file, self.place, self.run, self.planned = file, start, run, planned
         self.starts: dict[tuple[int, int], int] = {}
+        self.ended, self.high = bytearray(planned), set[tuple[int, int]]()
+        """Which attempts ended: a bit for each of the first eight of a trial, a pair for one of a higher number."""
         self.left: list[Attempt] = []
         self.last: Event = {}
 
@@ -46,12 +50,14 @@ class Placed(Folding):
                 attempt = feed(event)
                 self.place = end
                 if attempt is not None:
+                    self._once(attempt.trial, attempt.number)
                     starts.pop((attempt.trial, attempt.number), None)
                     self.left.append(attempt)
                     if len(self.left) >= size:
                         ended, self.left = self.left, []
                         yield Batch(ended, self.mark, end)
             self.last = events[-1]
+            self._bounded(self.last)
 
     def _begin(self, trial: int, number: int, started_at: str | None = None) -> Attempt:
         self._judge(trial, number)
@@ -63,13 +69,34 @@ class Placed(Folding):
             self._judge(trial, event.get("attempt", 1))
         super()._around(kind, event)
 
+    def _once(self, trial: int, number: int) -> None:
+        if number > 8:
+            twice = (trial, number) in self.high
+            self.high.add((trial, number))
+        else:
+            bit = 1 << number - 1
+            twice = bool(self.ended[trial] & bit)
+            self.ended[trial] |= bit
+        if twice:
+            self._refuse(f"attempt {number} of trial {trial} ends twice")
+
+    def _bounded(self, event: Event) -> None:
+        """Refuse an attempt that grows without end; looked at now and then, for it takes many events to get there."""
+        attempt = self.open.get((event.get("trial", -1), event.get("attempt", -1)))
+        if attempt is None:
+            return
+        held = (attempt.observations, attempt.artifacts, attempt.issues, attempt.guards, attempt.requests)
+        if sum(map(len, held)) > LARGEST_RECORD:
+            self._refuse(f"attempt {attempt.number} of trial {attempt.trial} holds more than {LARGEST_RECORD:,} things")
+
     def _judge(self, trial: Any, attempt: Any) -> None:
         if type(trial) is not int or not 0 <= trial < self.planned:
-            raise JournalError(f"An event of run {self.run} cannot be read: the trial {_short(trial)} is not planned.")
+            self._refuse(f"the trial {_short(trial)} is not planned")
         if type(attempt) is not int or not 1 <= attempt <= LARGEST_ATTEMPT:
-            raise JournalError(
-                f"An event of run {self.run} cannot be read: {_short(attempt)} is no number of an attempt."
-            )
+            self._refuse(f"{_short(attempt)} is no number of an attempt")
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise JournalError(f"An event of run {self.run} cannot be read: {why}.")
 
 
 def _short(value: Any) -> str:

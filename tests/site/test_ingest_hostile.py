@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from django.test import Client
 
-from benchsite.flows.ingest import ingest
+from benchsite.artifacts.store import store
+from benchsite.flows.ingest import FULL, NoRoom, ingest
 from benchsite.flows.recheck import differences
 from benchsite.runs.models import Run, Trial
+from runner.digests import sha256_file
 from runner.errors import JournalError
 from runner.journal import MANIFEST, Journal
 from tests import make
@@ -145,3 +149,58 @@ def test_one_definition_with_two_schemas_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=r"holds no manifest\.json"):
         ingest(tmp_path)
+
+
+def test_an_attempt_that_ends_twice_is_refused_however_far_apart(tmp_path: Path) -> None:
+    run_dir = make.make_run(tmp_path)
+    events = (run_dir / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (run_dir / "events.jsonl").write_bytes(b"".join([*events, *events[1:]]))
+    with pytest.raises(JournalError, match=r"attempt 1 of trial \d+ ends twice"):
+        ingest(run_dir)
+
+
+def test_an_attempt_that_grows_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchsite.flows.placed.LARGEST_RECORD", 300)
+    run_dir = make.make_run(tmp_path, state="running")
+    (run_dir / "events.jsonl").unlink()
+    one = {"trial": 0, "attempt": 1}
+    with Journal.open(run_dir) as journal:
+        journal.append("trial.started", **one, seed=1, worker=0)
+        journal.extend({"type": "observe", **one, "measure": "score", "value": 1.0} for _ in range(2_000))
+        assert ingest(run_dir).state == "running"
+        journal.extend({"type": "observe", **one, "measure": f"m{n}", "value": 1.0} for n in range(2_000))
+    with pytest.raises(JournalError, match="attempt 1 of trial 0 holds more than 300 things"):
+        ingest(run_dir)
+
+
+def test_a_journal_that_is_refused_is_not_kept(tmp_path: Path) -> None:
+    run_dir = make.make_run(tmp_path)
+    with (run_dir / "events.jsonl").open("ab") as file:
+        file.write(b"no JSON\n")
+    with pytest.raises(JournalError, match="not JSON"):
+        ingest(run_dir)
+    assert not store().has(sha256_file(run_dir / "events.jsonl"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_without_room_is_told_in_one_sentence_and_what_is_missing_is_added_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor == "postgresql":  # its disk cannot be filled from here: only what it then says is known
+        assert FULL.search('could not extend file "base/5/1": No space left on device')
+        return
+    monkeypatch.setattr("benchsite.flows.ingest.BATCH", 5)
+    run_dir = make.make_run(tmp_path, cells=4, scenarios=5, trials=5)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE filler (bytes)")
+        cursor.execute(f"PRAGMA max_page_count = {cursor.execute('PRAGMA page_count').fetchone()[0]}")
+        try:
+            with suppress(OperationalError):  # what an earlier test freed is filled first
+                while True:
+                    cursor.execute("INSERT INTO filler VALUES (zeroblob(4000))")
+            with pytest.raises(NoRoom, match="make room and send it again"):
+                ingest(run_dir)
+        finally:
+            cursor.execute(f"PRAGMA max_page_count = {1 << 30}")
+            cursor.execute("DROP TABLE filler")
+    assert list(differences(ingest(run_dir))) == []
