@@ -13,7 +13,7 @@ from runner.replay import Attempt, Folding
 from .struck import Struck
 
 LARGEST_ATTEMPT = 32_000
-LARGEST_RECORD = 100_000
+LARGEST_RECORD = 20_000
 """Different things that one attempt may hold: observed measures, artifacts, issues and so on."""
 Item = TypeVar("Item")
 

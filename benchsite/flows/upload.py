@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 from django.conf import settings
 from django.db import OperationalError, transaction
@@ -28,12 +28,12 @@ from runner.exchange.bundle import Bundle, Limits, open_bundle
 from runner.exchange.references import references
 from runner.journal import EVENTS, MANIFEST
 from runner.manifest import Manifest
-from runner.replay import Folding, attempts
 
 from . import clean, leaks, projected
 from .erase import erase_runs, erase_unused
 from .folding import Busy
-from .ingest import Conflict, Progress, read_manifest, take
+from .ingest import BATCH, Conflict, Progress, read_manifest, take
+from .placed import Placed
 from .sources import Source
 from .struck import Struck
 
@@ -325,11 +325,12 @@ def _judge(upload: Upload, source: Source, tell: Progress) -> Manifest:
     manifest = read_manifest(source.manifest_bytes())
     if (manifest.run, manifest.bench) != (upload.run, upload.bench):
         raise JournalError("The manifest names another run or bench than the upload announced.")
-    announced, folding = set(upload.digests), Folding()
+    announced = set(upload.digests)
     if sum(store().size(digest) for digest in announced) > settings.UPLOAD_TOTAL:
         raise TooLarge(f"The upload is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
     with source.open_events() as file, _readable():
-        for digest in references(manifest, _folded(file, folding, tell), source.blobs):
+        folding = Placed(Struck(file), 0, manifest.run, len(manifest.rows))
+        for digest in references(manifest, _folded(folding, tell), source.blobs):
             if digest not in announced:
                 raise JournalError(f"The run speaks of the blob {digest[:12]}…, which the upload did not announce.")
     if folding.state == "running":
@@ -337,10 +338,10 @@ def _judge(upload: Upload, source: Source, tell: Progress) -> Manifest:
     return manifest
 
 
-def _folded(file: BinaryIO, folding: Folding, tell: Progress) -> Iterable[Any]:
+def _folded(folding: Placed, tell: Progress) -> Iterable[Any]:
     """Give the ended attempts, then those still open: a lost attempt's evidence is evidence too."""
-    size = file.seek(0, 2)
-    for events, ends in Struck(file).events(0):
-        yield from attempts(events, folding)
-        tell(ends[-1], size)
-    yield from folding.open.values()
+    size = folding.file.seek(0, 2)
+    for batch in folding.batches(BATCH):
+        yield from batch.ended
+        tell(batch.place, size)
+    yield from (*folding.left, *folding.open.values())
