@@ -133,6 +133,10 @@ def test_who_left_the_scoring_by_an_unsafe_submission_is_counted_and_led_to(run:
     assert "1 of 8 trials left the scoring by an unsafe submission: " in " ".join(notice.get_text().split())
     listed = page(urljoin(address, str(notice.select("a")[0]["href"])))
     assert [int(link.get_text()) for link in listed.select("tbody th a")] == [1]
+    banner = page(reverse("trial", args=[run.ulid, 1])).select_one(".banner.warn")
+    assert banner
+    assert "so nothing was graded." in banner.get_text()
+    assert "score is as" not in banner.get_text()
 
 
 def test_each_piece_of_evidence_is_a_link_that_leads_to_it(run: Run, page: Page) -> None:
@@ -140,6 +144,7 @@ def test_each_piece_of_evidence_is_a_link_that_leads_to_it(run: Run, page: Page)
     address = reverse("trial", args=[run.ulid, trial.index])
     found = page(address).select(".banner a.evidence")
     assert [link.get_text() for link in found] == ["tests/test_a.py:1", "step 3"]
+    assert "The score is as it was measured." in page(address).select_one(".banner.warn").get_text()  # type: ignore[union-attr]
     for link in found:
         target, fragment = urldefrag(urljoin(address, str(link["href"])))
         assert page(target).find(id=fragment), (target, fragment)
