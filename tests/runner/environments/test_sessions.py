@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from runner.environments.base import KeptSession, Needs
+from runner.processes import Keeper
 from runner.worlds.places import Place
 
 Opener = Callable[..., KeptSession]
@@ -133,3 +134,17 @@ def test_closing_twice_and_an_empty_command_do_no_harm(name: str, opener: Opener
     session = opener(name, Needs())
     session.close()
     session.close()
+
+
+def test_each_step_of_closing_is_taken_whatever_another_raises(place: Place) -> None:
+    taken: list[str] = []
+
+    def fails() -> None:
+        taken.append("fails")
+        raise OSError("the disk is gone")
+
+    closing = [lambda: taken.append("first opened, last closed"), fails]
+    session = KeptSession(Keeper.here(), str(place.world), {}, (), [], home=place.home, closing=closing)
+    with pytest.raises(OSError, match="the disk is gone"):
+        session.close()
+    assert taken == ["fails", "first opened, last closed"]
