@@ -60,8 +60,8 @@ def test_a_site_that_is_well_says_so_and_counts_no_large_table(
     assert (data["status"], data["wrong"]) == ("ok", {})
     assert data["database"]["database"] == connection.vendor
     assert data["database"]["database_bytes"] > 0
-    if connection.vendor == "sqlite":  # PostgreSQL knows after its next ANALYZE
-        assert data["database"]["about_trials"] == Run.objects.get().trials.count()
+    if connection.vendor == "sqlite":  # PostgreSQL knows after its next ANALYZE; numbers of rows that went count here
+        assert data["database"]["about_trials"] >= Run.objects.get().trials.count() > 0
 
 
 def test_everything_that_is_wrong_is_a_sentence_with_what_to_do(
