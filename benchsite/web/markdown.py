@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import nh3
@@ -18,10 +19,16 @@ REACHED = {"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}}
 """What may be wider than a narrow screen is reached, and scrolled, by keyboard too."""
 
 
+@functools.cache
+def _parser() -> MarkdownIt:
+    """Made once: its rules cost more than the parsing of a note."""
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+
+
 def markdown(text: str, *, below: int = 0, anchors: bool = False) -> SafeString:
     """`below` pushes headings down, for text that stands under a heading of the page; `anchors` gives them ids, for
     text of our own. No image: a page must not call on other hosts."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    parser = _parser()
     tokens = parser.parse(text)
     for token, inline in zip(tokens, [*tokens[1:], None], strict=True):
         if anchors and inline and token.type == "heading_open":
