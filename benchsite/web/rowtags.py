@@ -31,9 +31,24 @@ register = template.Library()
 
 
 @register.simple_tag
-def panel_rows(panel: Scenario, parts: Breakdown, of: Matrix, asked: Question) -> SafeString:
-    """A scenario's cells: name, whisker, and what the square of the matrix shows with its link."""
-    return SafeString("".join(_panel_rows(panel, parts.scale, matrix.rest_of(panel.slug, None, of, asked))))
+def panels(parts: Breakdown, of: Matrix, asked: Question) -> SafeString:
+    """Each scenario's cells: name, whisker, and what the square of the matrix shows with its link."""
+    made = [_panel(panel, parts.scale, matrix.rest_of(panel.slug, None, of, asked)) for panel in parts.panels]
+    return SafeString("".join(made))
+
+
+def _panel(panel: Scenario, scale: tuple[float, float], rest: matrix.Rest) -> str:
+    name, slug, said = escape(panel.name), escape(panel.slug), ""
+    if panel.sure:
+        said = '<b class="lost-mark">the leader loses here</b> · '
+    elif panel.lost:
+        said = "<b>the leader is behind here</b>, which may be chance · "
+    return (
+        f'<article class="panel{" lost" * panel.lost}{" sure" * panel.sure}">'
+        f'<h3><a href="s/{slug}/" title="{name}">{name}</a></h3><p class="fine muted">{said}{escape(panel.words)}</p>\n'
+        f'<table><caption class="visually-hidden">{name}</caption><tbody>{"".join(_panel_rows(panel, scale, rest))}'
+        "</tbody></table></article>"
+    )
 
 
 def _panel_rows(panel: Scenario, scale: tuple[float, float], rest: matrix.Rest) -> Iterator[str]:

@@ -135,8 +135,14 @@ def _seen(measure: MeasureFacts | None, policy: str) -> Q:
     return Q(Exists(seen), state="scored", withdrawn=False)
 
 
+SHOWN = (
+    "index", "number", "state", "outcome", "fault", "reason", "withdrawn", "seconds", "cost", "tokens", "run__ulid",
+    "run__label", "cell__name", "cell__key10", "scenario__slug", "scenario__name", "case__key",
+)  # fmt: skip
+
+
 def _joined(trials: Any) -> Any:
-    joined = trials.select_related("run", "cell__subject", "scenario", "case")
+    joined = trials.select_related("run", "cell", "scenario", "case").only(*SHOWN)
     return joined.order_by("-run_id", "index")
 
 
