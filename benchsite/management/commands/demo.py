@@ -27,4 +27,4 @@ class Command(Telling):
         password = curator()
         demo(settings.BASE_DIR / "examples", self.say, watching)
         if password:
-            self.say(f"To decide which runs count: /admin/, as curator, password {password} (shown only now)")
+            self.say(f"To decide which runs count: /curate/, as curator, password {password} (shown only now)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from django.db.models import Q
@@ -26,6 +26,9 @@ SORTS = {
     "releases": {"newest": ("-pk",), "oldest": ("pk",)},
 }
 """The first of each is what one sees unasked: who waits longest stands first, and what was decided last."""
+
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -77,3 +80,14 @@ class Asked:
             condition |= alike & Q(**{f"{name}__{'lt' if column.startswith('-') else 'gt'}": value})
             alike &= Q(**{name: value})
         return rows.filter(condition)
+
+
+@dataclass(frozen=True)
+class Page(Generic[R]):
+    """Rows of one of the lists; `next` is what `after` is to be for those that follow."""
+
+    asked: Asked
+    rows: tuple[R, ...]
+    total: int
+    next: int | None
+    limit: int = LIMIT

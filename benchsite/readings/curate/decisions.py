@@ -13,7 +13,7 @@ from benchsite.curation.models import BlobDecision, Decision
 from benchsite.readings.sheet import Sheet
 from benchsite.runs.models import Run
 
-from .asked import LIMIT, Asked
+from .asked import Asked, Page
 
 WORDS = {
     "accept": "accepted",
@@ -41,16 +41,7 @@ class Row:
         return WORDS.get(self.decision.verdict, self.decision.verdict)
 
 
-@dataclass(frozen=True)
-class Page:
-    asked: Asked
-    rows: tuple[Row, ...]
-    total: int
-    next: int | None
-    limit: int = LIMIT
-
-
-def decisions_page(asked: Asked) -> Page:
+def decisions_page(asked: Asked) -> Page[Row]:
     found = _narrowed(Decision.objects.all(), asked)
     if asked.run:
         found = found.filter(run=asked.run)
@@ -58,7 +49,7 @@ def decisions_page(asked: Asked) -> Page:
     return Page(asked, tuple(_on_runs(decisions)), found.count(), onward)
 
 
-def releases_page(asked: Asked) -> Page:
+def releases_page(asked: Asked) -> Page[Row]:
     found = _narrowed(BlobDecision.objects.all(), asked)
     decisions, onward = asked.part(found.select_related("by"), BlobDecision.objects)
     return Page(asked, tuple(_on_files(decisions)), found.count(), onward)
@@ -94,7 +85,7 @@ def _on_files(decisions: Sequence[BlobDecision]) -> Iterator[Row]:
         yield Row(one, None, blobs.get(one.digest), kept)
 
 
-def sheet(page: Page) -> Sheet:
+def sheet(page: Page[Row]) -> Sheet:
     """Decisions on runs and trials."""
     rows = (
         (one.run, one.trial, str(row.run.bench) if row.run else None, one.verdict, str(one.by) if one.by else None,
@@ -106,7 +97,7 @@ def sheet(page: Page) -> Sheet:
     return Sheet("curate-decisions", ("run", "trial", "bench", "verdict", "by", "at", "reason"), rows, about)
 
 
-def files_sheet(page: Page) -> Sheet:
+def files_sheet(page: Page[Row]) -> Sheet:
     rows = (
         (one.digest, one.verdict, str(one.by) if one.by else None, one.at.isoformat(), one.reason)
         for row in page.rows

@@ -12,7 +12,7 @@ from benchsite.artifacts.models import Blob, BlobUse, Finding
 from benchsite.readings.sheet import Sheet
 from benchsite.runs.models import Run
 
-from .asked import LIMIT, Asked
+from .asked import Asked, Page
 
 FINDINGS = 5
 
@@ -31,16 +31,7 @@ class Row:
         return self.run is not None and self.blob.digest in (self.run.manifest, self.run.events)
 
 
-@dataclass(frozen=True)
-class Page:
-    asked: Asked
-    rows: tuple[Row, ...]
-    total: int
-    next: int | None
-    limit: int = LIMIT
-
-
-def files_page(asked: Asked) -> Page:
+def files_page(asked: Asked) -> Page[Row]:
     found = Blob.objects.held()
     uses = BlobUse.objects.filter(blob=OuterRef("pk"))
     if asked.run:
@@ -64,7 +55,7 @@ def _rows(blobs: Sequence[Any]) -> Iterator[Row]:
         yield Row(blob, tuple(found[:FINDINGS]), max(0, len(found) - FINDINGS), runs.get(blob.run_pk))
 
 
-def sheet(page: Page) -> Sheet:
+def sheet(page: Page[Row]) -> Sheet:
     head = ("digest", "size", "received_at", "found", "bench", "run", "by")
     rows = (
         (row.blob.digest, row.blob.size, row.blob.created_at.isoformat(), "; ".join(map(str, row.found)),

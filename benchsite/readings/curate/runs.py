@@ -22,7 +22,7 @@ from benchsite.readings.words import count
 from benchsite.runs.models import Cell, Run, Trial
 from runner.hashes import different
 
-from .asked import ANY, LIMIT, Asked
+from .asked import ANY, Asked, Page
 
 PLANNED = Coalesce(Cast(KT("counts__planned"), IntegerField()), Value(0))
 
@@ -56,13 +56,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Page:
-    asked: Asked
-    rows: tuple[Row, ...]
-    total: int
-    next: int | None
-    limit: int = LIMIT
-
+class RunsPage(Page[Row]):
     @property
     def offered(self) -> list[str]:
         """The decisions that at least one of the runs shown may take."""
@@ -70,7 +64,7 @@ class Page:
         return [verdict.value for verdict, after in FROM.items() if held & {one.value for one in after}]
 
 
-def runs_page(asked: Asked) -> Page:
+def runs_page(asked: Asked) -> RunsPage:
     every = Run.objects.annotate(planned=PLANNED)
     found = _narrowed(every, asked)
     part, onward = asked.part(found.only("pk"), every)
@@ -78,7 +72,7 @@ def runs_page(asked: Asked) -> Page:
     # asked of the rows shown alone: a database may work such a question out for every run before it sorts them
     shown = Run.objects.select_related("bench", "version", "by").annotate(accepted_pk=accepted.values("pk")[:1])
     runs = shown.defer("version__schema").in_bulk([run.pk for run in part])
-    return Page(asked, tuple(_rows([runs[run.pk] for run in part])), found.count(), onward)
+    return RunsPage(asked, tuple(_rows([runs[run.pk] for run in part])), found.count(), onward)
 
 
 def _narrowed(runs: Any, asked: Asked) -> Any:
@@ -158,7 +152,7 @@ def _reasons(runs: Sequence[Run]) -> dict[str, str]:
     return dict(told.values_list("run", "reason"))
 
 
-def sheet(page: Page) -> Sheet:
+def sheet(page: RunsPage) -> Sheet:
     head = ("run", "bench", "label", "verdict", "by", "received_at", "state", "cells", "agents", "planned", "scored",
             "errors", "excluded", "remarks", "accepted_run", "pooled", "differs_in", "reason")  # fmt: skip
     rows = (
