@@ -52,7 +52,7 @@ class Checkpoint:
         folding = Folding()
         for row in self.requests:
             folding.feed({"type": "request", **row, "trial": index, "attempt": self.attempt})
-        attempt = folding.open.get((index, self.attempt), Attempt(index, self.attempt))
+        attempt = next(iter(folding.unended()), Attempt(index, self.attempt))
         return Work(manifest.run, replace(attempt, flags=self.flags, issues=self.issues), kept)
 
 

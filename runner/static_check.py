@@ -85,7 +85,7 @@ def unknown_ids(source: bytes, file: Path) -> list[str]:
     tree = _parsed(source)
     names = _names(tree)
     return [
-        f"{file}:{call.lineno}: which measure {ast.unparse(key)} names is known only when a trial runs; "
+        f"{file}:{call.lineno}: which measure `{ast.unparse(key)}` names is known only when a trial runs; "
         "a typo in it would be stored as invalid."
         for call, known in calls_of(tree)
         if _is_word(call.func, "observe", names.observe, names.modules)

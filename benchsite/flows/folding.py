@@ -97,7 +97,7 @@ class Pass:
     def _finish(self, ended: list[Attempt]) -> None:
         """Write the last batch, give every planned trial its state, and count."""
         lost = self._lost()
-        kinds = of_attempts([*ended, *lost, *self.folding.open.values()])
+        kinds = of_attempts([*ended, *lost, *self.folding.unended()])
         if self.keep is not None:  # only now: of a journal that is refused nothing stays
             self.events = self.keep()
             kinds[self.events] = ""
@@ -150,7 +150,7 @@ class Pass:
         return columns
 
     def _under_way(self) -> Iterator[list[Any]]:
-        for attempt in self.folding.open.values():
+        for attempt in self.folding.unended():
             begun = clean.moment(attempt.started_at)
             cell = self.cells[self.manifest.rows[attempt.trial][0]]
             yield [attempt.trial, attempt.number, cell, begun.isoformat() if begun else ""]
@@ -222,9 +222,7 @@ class Pass:
         """Once the run has ended, an attempt that has not was lost with its runner."""
         if self.folding.state == "running":
             return []
-        found = [
-            replace(attempt, state="run_error", fault="lost", reason=LOST) for attempt in self.folding.open.values()
-        ]
+        found = [replace(attempt, state="run_error", fault="lost", reason=LOST) for attempt in self.folding.unended()]
         self.folding.open.clear()
         self.folding.starts.clear()
         return found
@@ -265,7 +263,7 @@ class Pass:
 
     def _open(self) -> None:
         """Show the trials that run just now."""
-        attempts = {a.trial: a for a in sorted(self.folding.open.values(), key=lambda a: a.number)}
+        attempts = {a.trial: a for a in sorted(self.folding.unended(), key=lambda a: a.number)}
         known = self._known(set(attempts))
         rows = []
         for index, attempt in attempts.items():

@@ -344,4 +344,4 @@ def _folded(folding: Placed, tell: Progress) -> Iterable[Any]:
     for batch in folding.batches(BATCH):
         yield from batch.ended
         tell(batch.place, size)
-    yield from (*folding.left, *folding.open.values())
+    yield from (*folding.left, *folding.unended())

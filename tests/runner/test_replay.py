@@ -102,6 +102,14 @@ def test_while_the_run_goes_on_open_trials_run_and_others_wait(manifest: Manifes
     assert (result.trials[0].state, result.trials[1].state) == ("running", "queued")
 
 
+def test_a_trial_of_tens_of_thousands_of_issues_folds_in_no_time_ended_or_not(manifest: Manifest) -> None:
+    noisy = [{"type": "issue", "severity": "warning", "code": "x", "sentence": str(n)} for n in range(30_000)]
+    for end in ([], [finished()]):  # with a copy of the list for each it took a quarter of a minute
+        attempt = told(manifest, STARTED, *noisy, *end).trials[0].attempts[0]
+        assert isinstance(attempt.issues, tuple)
+        assert [issue.sentence for issue in attempt.issues] == [event["sentence"] for event in noisy]
+
+
 def test_the_last_attempt_counts_and_cost_sums_all(manifest: Manifest) -> None:
     result = told(
         manifest,
