@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.utils import timezone
 
@@ -31,6 +29,7 @@ class UnderWay:
     index: int
     attempt: int
     cell: int
+    title: str
     since: datetime | None
     hung: bool
 
@@ -76,7 +75,7 @@ def progress(loaded: Loaded) -> Progress | None:
     if run.state != Run.State.RUNNING:
         return None
     silent = silent_since(run)
-    now = _now(run, loaded.manifest, hung=silent is not None)
+    now = _now(run, loaded, hung=silent is not None)
     hung = Counter(one.cell for one in now if one.hung)
     lines = []
     for cell in loaded.cells:
@@ -86,8 +85,8 @@ def progress(loaded: Loaded) -> Progress | None:
     return Progress(tuple(lines), now, done, planned, _left(run, done, planned, silent), seen_at(run), silent)
 
 
-def _now(run: Run, manifest: Mapping[str, Any], *, hung: bool) -> tuple[UnderWay, ...]:
-    limits = manifest.get("limits")
+def _now(run: Run, loaded: Loaded, *, hung: bool) -> tuple[UnderWay, ...]:
+    limits, titles = loaded.manifest.get("limits"), {cell.id: cell.title for cell in loaded.cells}
     times = limits.get("timeouts") if isinstance(limits, dict) else None
     limit = times.get("trial") if isinstance(times, dict) else None
     most = timedelta(seconds=(limit if isinstance(limit, int | float) else LIMIT) + GRACE)
@@ -95,7 +94,7 @@ def _now(run: Run, manifest: Mapping[str, Any], *, hung: bool) -> tuple[UnderWay
     for index, attempt, cell, since in run.under_way:
         begun = datetime.fromisoformat(since) if since else None
         late = begun is not None and timezone.now() - begun > most
-        made.append(UnderWay(index, attempt, cell, begun, hung or late))
+        made.append(UnderWay(index, attempt, cell, titles.get(cell, ""), begun, hung or late))
     return tuple(made)
 
 

@@ -67,7 +67,7 @@ def cancel(request: HttpRequest, ulid: str) -> HttpResponse:
     trial = request.POST.get("trial", "")
     try:
         done = cancel_run(of, by=request.user, trial=int(trial) if trial.isdecimal() and len(trial) < 10 else None)
-        messages.success(request, f"{done.where} is cancelled.")
+        messages.success(request, f"{done.where} is cancelled; its page shows it in a few seconds.")
     except RunnerError as error:
         messages.error(request, str(error))
     return redirect("run", ulid)

@@ -69,7 +69,7 @@ def test_a_run_is_watched_and_cancelled_from_its_page(tmp_path: Path, client: Cl
         refused = other.post(reverse("run_cancel", args=[run.ulid]), follow=True).content.decode()
         assert "Only whoever started a run, or a curator, cancels it." in refused
         said = client.post(reverse("run_cancel", args=[run.ulid]), follow=True).content.decode()
-        assert "is cancelled." in said
+        assert "is cancelled; its page shows it in a few seconds." in said
     finally:
         thread.join(60)
     ended = client.get(address, {"part": "live", "fixed": "1"}).content.decode()
@@ -84,6 +84,8 @@ def test_a_part_is_what_the_page_holds_of_it(going: Run, page: Page) -> None:
         assert whole and alone
         assert whole.get_text(" ", strip=True) == alone.get_text(" ", strip=True)
         assert str(alone["hx-get"]).endswith(f"part={part}")
+    times = {tag["hx-trigger"] for tag in page(address).select("[hx-get*='part=']")}
+    assert len(times) == 1, "parts that come at times of their own contradict each other in between"
 
 
 def test_rows_of_a_run_that_goes_on_keep_their_places(going: Run, page: Page) -> None:
@@ -95,6 +97,14 @@ def test_rows_of_a_run_that_goes_on_keep_their_places(going: Run, page: Page) ->
     assert rows() == manifest
     Run.objects.filter(pk=going.pk).update(state="finished", revision=going.revision + 1)
     assert rows(fixed="1", part="tables") == manifest
+
+
+def test_a_button_that_cancels_a_trial_never_becomes_anothers(going: Run, page: Page) -> None:
+    """A morph keeps the element that has the focus: without an id of its own it would be the next trial's."""
+    under_way = page(reverse("run", args=[going.ulid])).select(".under-way li")
+    assert [li["id"] for li in under_way] == [f"under-way-{index}" for index, *_ in going.under_way]
+    titles = {cell.pk: cell.subject.axes["agent"] for cell in going.cells.select_related("subject")}
+    assert [li.span.get_text() for li in under_way if li.span] == [titles[cell] for _, _, cell, _ in going.under_way]
 
 
 def test_each_number_of_the_progress_lists_its_trials(going: Run, page: Page) -> None:
