@@ -115,7 +115,7 @@ def _pyarrow(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise RunnerError("Parquet needs pyarrow: pip install 'benchsite[frames]'.") from error
+        raise RunnerError("Parquet needs pyarrow, which is not installed here: pip install pyarrow") from error
 
 
 def row_of(manifest: Manifest, trial: Trial, *, every: bool = False) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,13 @@ def serve(port: int, say: Callable[[str], None]) -> None:
     say(f"Serving at http://127.0.0.1:{port}  (Ctrl-C stops)")
     os.chdir(settings.BASE_DIR)
     os.execve(sys.executable, [sys.executable, "-m", "gunicorn", "benchsite.wsgi:application"], env)
+
+
+def port_of(text: str) -> int:
+    """Read the value of `--port`."""
+    if text.isdecimal() and 0 < int(text) < 65_536:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is no port; give a number from 1 to 65535")
 
 
 def refuse_taken(port: int) -> None:

@@ -45,7 +45,10 @@ def token(file: Path | None) -> str:
     else:
         found = ""
     if not found or not found.isascii() or not found.isprintable() or " " in found:
-        raise RunnerError("There is no token to send with; set BENCHSITE_TOKEN or give --token-file FILE.")
+        raise RunnerError(
+            "There is no token to send with: make one on the site at /settings/tokens/, then set BENCHSITE_TOKEN or "
+            "give --token-file FILE."
+        )
     return found
 
 

@@ -57,8 +57,9 @@ class MockModel:
         self.closing = threading.Event()
         try:
             self._server = _Server((HOST, port), _Handler, self)
-        except OSError as error:
-            raise RunnerError(f"The mock model cannot listen on port {port}: {error.strerror}.") from error
+        except (OSError, OverflowError) as error:
+            why = error.strerror if isinstance(error, OSError) else "a port is a number from 0 to 65535"
+            raise RunnerError(f"The mock model cannot listen on port {port}: {why}.") from error
         self.url = f"http://{HOST}:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 

@@ -24,7 +24,7 @@ from runner.running import resume, run
 from runner.statistics.summary import summary
 from runner.stored import verify
 from tests.runner.scenario.benches import by_cell, by_scenario, write_bench
-from tests.runner.test_guides import write_files
+from tests.runner.test_guides import FENCE, write_files
 
 NO_FAULT_FIRST = 9
 """Three trials that end first, all in one fault, stop a cell; with this seed two that end otherwise come before any."""
@@ -330,14 +330,12 @@ def test_what_an_agent_tells_of_its_model_is_compared_with_the_judge(
 
 
 def test_the_guide_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = write_files(Path(__file__).parents[2] / "docs" / "judges.md", tmp_path)
-    (folder / "fixtures").mkdir()
-    (folder / "fixtures" / "rubric.md").write_text("Is the cause named?")
-    graded = {"say": '{"correct": true, "clarity": 0.5}'}
-    talks = [
-        {"model": "grader-large", "when": "Is the cause named?\n\nThe explanation:\nThe header", "replies": [graded]}
-    ]
-    with MockModel({"talks": talks}) as model:
+    guide = Path(__file__).parents[2] / "docs" / "judges.md"
+    folder = write_files(guide, tmp_path)
+    (script,) = (json.loads(text) for language, text in FENCE.findall(guide.read_text("utf-8")) if language == "json")
+    rubric = (folder / "fixtures" / "rubric.md").read_text()
+    script["talks"][0]["when"] = f"{rubric}\n\nThe explanation:\nThe header"
+    with MockModel(script) as model:
         monkeypatch.setenv("BENCHSITE_JUDGE_URL", model.url)
         result = run(folder, workers=2)
     finals = [trial.final for trial in result.trials if trial.final]

@@ -316,3 +316,5 @@ def test_the_command_says_in_one_line_what_is_wrong_with_a_file(tmp_path: Path, 
 def test_a_taken_port_is_said_plainly() -> None:
     with MockModel(TWO) as model, pytest.raises(RunnerError, match="cannot listen on port"):
         MockModel(TWO, port=int(model.url.rsplit(":", 1)[1]))
+    with pytest.raises(RunnerError, match="cannot listen on port 99999: a port is a number from 0 to 65535"):
+        MockModel(TWO, port=99_999)

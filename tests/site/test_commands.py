@@ -119,6 +119,8 @@ def test_a_demo_to_be_served_at_a_taken_port_is_refused_before_it_runs() -> None
         port = taken.getsockname()[1]
         with pytest.raises(CommandError, match=f"Port {port} cannot be served from .* make serve PORT={port + 1}"):
             run_command("demo", "--port", str(port))
+    with pytest.raises(CommandError, match="'99999' is no port; give a number from 1 to 65535"):
+        run_command("serve", "--port", "99999")
     assert not Run.objects.exists()
 
 

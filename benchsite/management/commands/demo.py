@@ -4,7 +4,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from benchsite.flows.demo import curator, demo
-from benchsite.management.serving import refuse_taken
+from benchsite.management.serving import port_of, refuse_taken
 from benchsite.management.telling import Telling, watching
 
 OPENING = (
@@ -17,7 +17,7 @@ class Command(Telling):
     help = "Run the example benches, take their runs in, and say what happened."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--port", type=int, help="where it will be served: refused now if it is taken")
+        parser.add_argument("--port", type=port_of, help="where it will be served: refused now if it is taken")
 
     def flow(self, port: int | None = None, **_: Any) -> None:
         if port:
