@@ -11,6 +11,7 @@ from typing import Any
 
 from .errors import BenchError, BenchErrors
 from .schema import MeasureSpec
+from .static_fixtures import missing_fixtures
 from .static_ids import Known, calls_of, texts_of
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
@@ -47,6 +48,7 @@ def check_sources(
         shown = (shown_root or root) / file.relative_to(root)
         errors += check_source(file.read_bytes(), shown, measures, axes)
         errors += [] if judged else unjudged(file.read_bytes(), shown)
+        errors += unseen_fixtures(file.read_bytes(), shown, root / "fixtures")
         warnings += unknown_ids(file.read_bytes(), shown)
     if errors:
         raise errors[0] if len(errors) == 1 else BenchErrors(errors)
@@ -78,6 +80,13 @@ def unjudged(source: bytes, file: Path) -> list[BenchError]:
     sentence = 'bench.judge is called, but the bench declares no judge; give define_bench judge=Judge("...").'
     called = [call for call, _ in calls_of(tree) if _is_bench(call.func, "judge", _names(tree))]
     return [BenchError(sentence, file=file, line=call.lineno) for call in called]
+
+
+def unseen_fixtures(source: bytes, file: Path, fixtures: Path) -> list[BenchError]:
+    """Say where a fixture is named that is not there."""
+    tree = _parsed(source)
+    names = _names(tree)
+    return missing_fixtures(tree, lambda node: _is_bench(node, "fixtures", names), fixtures, file)
 
 
 def unknown_ids(source: bytes, file: Path) -> list[str]:

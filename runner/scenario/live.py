@@ -229,10 +229,15 @@ class LiveTrial:
         elif isinstance(error, AssertionError) and not self.asked:
             self.guard(_sentence(error), _where(error, self.setting.sealed))
         elif self._evaluating(error):
-            self.fail("evaluation", f"The scenario raised while it evaluated: {_sentence(error)}", trace_of(error))
+            self._failed("evaluation", "The scenario raised while it evaluated", error)
         else:
             who = "The bench's setup" if self.phase == "setup" else "The scenario"
-            self.fail("scenario", f"{who} raised before the agent had finished: {_sentence(error)}", trace_of(error))
+            self._failed("scenario", f"{who} raised before the agent had finished", error)
+
+    def _failed(self, code: str, what: str, error: BaseException) -> None:
+        where = _where(error, self.setting.sealed)
+        sentence = f"{what}{f' at {where}' if where else ''}: {_sentence(error)}"
+        self.fail(code, self._shown(sentence), trace_of(error))
 
     def _evaluating(self, error: BaseException) -> bool:
         """Had the last request returned? An assert after any request is an evaluation in the wrong words."""

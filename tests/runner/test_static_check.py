@@ -6,7 +6,7 @@ import pytest
 
 from runner.errors import BenchErrors
 from runner.schema import MeasureSpec
-from runner.static_check import check_source, check_sources, unknown_ids
+from runner.static_check import check_source, check_sources, unknown_ids, unseen_fixtures
 
 from .authoring import write_files
 
@@ -138,6 +138,26 @@ def test_a_scenario_that_another_of_its_name_would_replace_is_refused() -> None:
     source = "\n".join(["def bench_x(agent): ...", "def helper(): ...", "def helper(): ...", "def bench_x(agent): ..."])
     (message,) = faults(source)
     assert message == "bench_x.py:5: bench_x is here a second time (first in line 2); rename one of the two."
+
+
+def test_a_fixture_that_is_not_there_is_refused_unless_the_scenario_asks_for_it(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "a.md").write_text("a")
+    source = (
+        HEAD
+        + """
+def bench_x(agent):
+    (bench.fixtures / "there" / "a.md").read_text()
+    (bench.fixtures / "there" / "b.md").read_text()
+    (bench.fixtures / agent.name / "c.md").read_text()
+    if (bench.fixtures / "d.md").exists() or (e := bench.fixtures / "e.md").is_file():
+        return
+    f = bench.fixtures / "f.md"
+    f.read_text() if f.exists() else 1 / 2
+"""
+    )
+    (error,) = unseen_fixtures(source.encode(), Path("bench_x.py"), tmp_path)
+    assert str(error) == "bench_x.py:5: There is no fixtures/there/b.md in the bench, and this scenario reads it."
 
 
 def test_all_faults_are_told_at_once_with_the_authors_paths(tmp_path: Path) -> None:
