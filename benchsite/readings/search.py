@@ -3,11 +3,13 @@ the beginning of a digest. Only what the reader may see is looked at."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import connection
 from django.db.models import Exists, Max, OuterRef, Q, TextField
 from django.db.models.functions import Cast
 
@@ -23,6 +25,8 @@ LIMIT = 20
 LONGEST = 100
 CUT = 140
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{3,25}")
+TAIL = re.compile(r"…?([0-9A-HJKMNP-TV-Z]{6,25})")
+"""The end of a ULID, as lists of runs show it."""
 TRIAL = re.compile(r"([0-7][0-9A-HJKMNP-TV-Z]{25})[/ #:]*(?:T/)?(\d{1,9})")
 NUMBER = re.compile(r"(?:run\s*|#)?(\d{1,9})", re.IGNORECASE)
 DIGEST = re.compile(r"[0-9a-f]{6,64}")
@@ -58,7 +62,7 @@ class SearchPage:
 
 def search_page(words: str, benches: Any, runs: Any) -> SearchPage:
     """`benches` and `runs`: those the reader may see. At most eight queries, whatever is asked."""
-    words = " ".join(words.split())[:LONGEST]
+    words = " ".join(words.replace("\0", " ").split())[:LONGEST]
     if not words:
         return SearchPage("")
     groups = (_cut(name, found) for name, found in _kinds(words, benches, runs))
@@ -101,6 +105,8 @@ def _runs(words: str, runs: Any) -> Iterator[Hit]:
     condition = Q(pk=None)
     if ULID.fullmatch(words.upper()):
         condition |= _begins("ulid", words.upper(), 26, "Z")
+    if tail := TAIL.fullmatch(words.upper()):
+        condition |= Q(ulid__endswith=tail[1])
     if number := NUMBER.fullmatch(words):
         condition |= Q(label=int(number[1]))
     if condition == Q(pk=None):
@@ -135,10 +141,28 @@ def _scenarios(words: str, benches: Any) -> Iterator[Hit]:
         yield Hit("bench_scenario", (row.bench.owner, row.bench.name, row.slug), row.name, str(row.bench))
 
 
+def _of_axes(words: str) -> Q:
+    """Looks in the JSON of the axes, whose own signs no one means: a lone quote or colon finds nothing."""
+    if not re.search(r"\w", words):
+        return Q(pk=None)
+    condition = Q()
+    for word in words.split():
+        name, pair, value = (_as_stored(part) for part in word.partition("="))
+        one = Q(text__icontains=_as_stored(word))
+        condition &= one | Q(text__icontains=f'"{name}": "{value}') if pair else one
+    return condition
+
+
+def _as_stored(word: str) -> str:
+    """SQLite holds JSON as Python writes it, in ASCII; PostgreSQL holds the characters."""
+    return json.dumps(word, ensure_ascii=connection.vendor == "sqlite")[1:-1]
+
+
 def _subjects(words: str, benches: Any, runs: Any) -> Iterator[Hit]:
-    """By axis values; each leads to its cell in the newest run that the reader sees."""
-    found = Subject.objects.filter(bench__in=benches.values("pk")).annotate(text=Cast("axes", TextField()))
-    there = Cell.objects.filter(subject__in=found.filter(_each(words, "text")).values("pk"), run__in=runs.values("pk"))
+    """By axis values, or `axis=value`; each leads to its cell in the newest run that the reader sees."""
+    all_of_them = Subject.objects.filter(bench__in=benches.values("pk")).annotate(text=Cast("axes", TextField()))
+    found = all_of_them.filter(_of_axes(words)).values("pk")
+    there = Cell.objects.filter(subject__in=found, run__in=runs.values("pk"))
     # all at once: to seek each subject's newest run by itself takes a second where there are ten thousand runs
     last = there.order_by().values_list("subject").annotate(last=Max("run")).order_by("-last", "subject")
     newest = dict(last[: LIMIT + 1])

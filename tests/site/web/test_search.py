@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from benchsite.artifacts.models import Artifact
+from benchsite.benches.models import Subject
 from benchsite.flows.annotate import add_note, add_tag
 from benchsite.runs.models import Run
 from tests.make import make_curator
@@ -42,9 +43,12 @@ def test_each_kind_of_thing_is_found_by_what_one_remembers_of_it(run: Run) -> No
         "acme/tool": "/b/acme/tool-use/",
         f"run {run.label}": here,
         run.ulid[:12].lower(): here,
+        f"…{run.ulid[-6:]}": here,
+        run.ulid[-7:].lower(): here,
         f"{run.ulid}/3": f"{here}t/3/",
         "fix_b": "/b/acme/tool-use/s/fix_bug/",
         "careful": f"{here}c/{cell.key10}/",
+        "agent=care": f"{here}c/{cell.key10}/",
         "candidate": here,
         "overfitting looks": f"{here}t/2/",
         evidence.digest[:10]: f"/a/{evidence.digest}/",
@@ -57,13 +61,24 @@ def test_nothing_and_no_words_are_said_in_words(run: Run) -> None:
     assert "the beginning of a run" in Client().get("/search").content.decode()
 
 
+def test_axis_values_are_found_as_they_are_read_whatever_they_hold(run: Run) -> None:
+    cell = run.cells.select_related("subject").first()
+    assert cell
+    Subject.objects.filter(pk=cell.subject_id).update(axes={"agent": 'größe "7" a\\b 100%'})
+    for words in ("größe", "agent=größe", '"7"', "a\\b", "100%"):
+        assert found(words, f"/runs/{run.ulid}/c/{cell.key10}/"), words
+    for sign in ('"', ":", "{", ",", "\\", "\0", "name=größe", "=größe"):
+        assert not [href for href, _ in hits(sign) if "/c/" in href], sign
+
+
 def test_a_private_bench_is_found_by_nobody_else(made: Callable[..., Run]) -> None:
     run = made(bench="acme/secret", trials=2, visibility="private")
     evidence = Artifact.objects.filter(trial__run=run).first()
     assert evidence
     add_tag(run, "hush", by=None)
     add_note(run, "whisper", by=None)
-    for words in ("secret", f"run {run.label}", run.ulid, f"{run.ulid}/1", "fix_bug", "careful", "hush", "whisper"):
+    by_id = (f"run {run.label}", run.ulid, run.ulid[-6:], f"{run.ulid}/1")
+    for words in ("secret", *by_id, "fix_bug", "careful", "hush", "whisper"):
         assert hits(words) == [], words
     assert hits(evidence.digest) == []
     curator = Client()
