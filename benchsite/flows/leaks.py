@@ -53,7 +53,8 @@ def hold(found: Scan) -> None:
 
 def held_in(run: Run) -> Any:
     """Find the uses of blobs that wait for a curator, asked so that indexes have the few among a large run's many."""
-    return BlobUse.objects.filter(run=run, bench=run.bench_id, blob__in=Blob.objects.held())
+    uses = BlobUse.objects.filter(run=run, bench=run.bench_id)
+    return uses.exclude(blob__state="present").filter(blob__state="held")  # as BlobQuerySet.held says it
 
 
 def held_of(run: Run) -> int:

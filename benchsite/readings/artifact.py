@@ -154,7 +154,7 @@ def by_digest(user: Any, digest: str) -> BlobPage | None:
     trials = list(
         Artifact.objects.filter(digest=digest, trial__run__in=_searched(uses))
         .select_related("trial__run__bench")
-        .order_by("-id")[:USES_SHOWN]
+        .order_by("-trial__run_id", "-id")[:USES_SHOWN]  # run by run: the newest has enough of them, mostly
     )
     name = trials[0].name if trials else digest[:12]
     terminal = bool(trials) and trials[0].kind in TERMINAL_KINDS
