@@ -13,7 +13,7 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from benchsite.flows import upload as uploads
-from benchsite.flows.incoming import ahead_of, take_upload
+from benchsite.flows.incoming import ahead_of, take_upload, wake_if_idle
 from benchsite.flows.leaks import held_of
 from benchsite.jobs.models import Job
 from benchsite.readings.job import JobPage, job_page
@@ -104,6 +104,8 @@ def job(request: HttpRequest, key: str) -> Any:
     page = job_page(request.user, key)
     if page is None:
         raise uploads.NotThere("There is no such job of this account.")
+    if page.going:
+        wake_if_idle()
     return _state(request, page)
 
 

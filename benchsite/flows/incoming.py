@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,8 @@ EACH = 3
 """Bundles of one account that may wait at a time."""
 OFTEN = 1.0
 """Seconds between two notes of how far it is."""
+AGAIN = 10.0
+"""Seconds in which nobody is woken twice by whoever looks at a job."""
 
 
 def take_bundle(file: Any, user: Any) -> Run | Job:
@@ -85,10 +87,10 @@ def take_upload(upload: Upload) -> Run | Job:
 
 def wake() -> None:
     """Have somebody work: a worker where there is a broker, else a process of its own."""
+    _woken().touch()
     if settings.BROKER_URL:
         queue.send(queue.UPLOADS)
         return
-    settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "uploads"]
     with (settings.MEDIA_ROOT / "uploads.log").open("ab") as out:
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
@@ -99,6 +101,25 @@ def wake_if_waiting() -> bool:
     if waiting:
         wake()
     return waiting
+
+
+def wake_if_idle() -> None:
+    """Have what waits gone on with where nobody is at it: whoever was may have been killed. Asked at each look."""
+    stamp = _woken()
+    pause = float(settings.LEASE_SECONDS) if settings.BROKER_URL else AGAIN  # a worker elsewhere holds no lock here
+    with suppress(FileNotFoundError):
+        if 0 <= time.time() - stamp.stat().st_mtime < pause:
+            return
+    with _alone() as idle:
+        pass
+    if idle:
+        stamp.touch()
+        transaction.on_commit(wake)
+
+
+def _woken() -> Path:
+    settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
+    return Path(settings.MEDIA_ROOT) / "uploads.woken"
 
 
 def drain() -> int:

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 
+from benchsite.flows.incoming import wake_if_waiting
 from runner.digests import digest
 from runner.errors import RunnerError
 
@@ -22,6 +23,7 @@ def serve(port: int, say: Callable[[str], None]) -> None:
     """Become gunicorn, with debugging off; the key that local use keeps is good for that."""
     refuse_taken(port)
     call_command("migrate", verbosity=0)
+    wake_if_waiting()
     env = {**os.environ, "BENCHSITE_DEBUG": "0", "BENCHSITE_BIND": f"127.0.0.1:{port}"}
     if settings.DEBUG and not env.get("BENCHSITE_SECRET_KEY") and not env.get("BENCHSITE_SECRET_KEY_FILE"):
         env["BENCHSITE_SECRET_KEY_FILE"] = str(settings.DATA / "secret_key")

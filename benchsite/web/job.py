@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from benchsite.flows.incoming import wake_if_idle
 from benchsite.readings.job import job_page
 
 from . import asked
@@ -17,6 +18,8 @@ from .conditional import private
 @require_safe
 def job(request: HttpRequest, key: str) -> HttpResponse:
     page = found(job_page(request.user, key))
+    if page.going:
+        wake_if_idle()
     template = "_job.html" if asked.choice(request.GET, "part", ("", "state"), "") else "job.html"
     context = {"page": page, "crumbs": [("Upload", reverse("upload")), ("Run received", None)]}
     return private(render(request, f"upload/{template}", context))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from benchsite.artifacts.models import BlobUse
 from benchsite.benches.models import Bench
 from benchsite.flows import incoming
 from benchsite.flows.incoming import drain
 from benchsite.flows.recheck import differences
-from benchsite.jobs.models import Upload
+from benchsite.jobs.models import Job, Upload
 from benchsite.runs.models import Run, Trial
 from runner.exchange.sources import Source, open_source
 from tests import make
@@ -90,6 +93,34 @@ def test_a_job_whose_worker_was_killed_half_way_is_taken_up_again_and_counts_not
     assert [user.username for user in run.bench.group.user_set.all()] == ["ada"]
     assert Upload.objects.get().state == "committed"
     assert BlobUse.objects.filter(run=run, blob__digest=run.manifest).exists()
+
+
+def test_a_job_that_nobody_is_at_is_taken_up_when_it_is_looked_at_and_once(
+    sender: Sender,
+    source: Source,
+    settings: Any,
+    tmp_path: Path,
+    client: Client,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "incoming"
+    job = sender.send(source).json()["job"]
+    client.force_login(Job.objects.get().by)
+    Job.objects.update(state="running", payload={**Job.objects.get().payload, "tries": 1})
+
+    def woken(*looks: Callable[[], Any]) -> list[Any]:
+        (settings.MEDIA_ROOT / "uploads.woken").unlink(missing_ok=True)
+        with django_capture_on_commit_callbacks() as called:
+            assert [look().status_code for look in looks] == [200] * len(looks)
+        return called
+
+    ask, look = partial(told, sender, job), partial(client.get, f"/jobs/{job}/")
+    assert woken(look, look, ask) == [incoming.wake]
+    assert woken(ask, look) == [incoming.wake]
+    with incoming._alone():
+        assert woken(look, ask) == [], "somebody is at it"
+    assert drain() == 1
+    assert woken(look, ask) == []
 
 
 def killed_at(trials: int) -> Any:
