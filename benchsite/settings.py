@@ -70,6 +70,7 @@ TEMPLATES = [
                 "benchsite.web.boardtags",
                 "benchsite.web.comparetags",
                 "benchsite.web.rowtags",
+                "benchsite.web.trialtags",
             ],
         },
     }

@@ -56,12 +56,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Read:
-    """`pieces` by side; `names` of scenarios by slug; `measures` are the baseline's."""
+    """`pieces` by side; `names` of scenarios by slug; `measures` are the baseline's; `same`: the measure by version."""
 
     measures: tuple[MeasureFacts, ...]
     measure: MeasureFacts | None
     pieces: tuple[tuple[Piece, ...], ...]
     names: Mapping[str, str]
+    same: tuple[int, ...] = ()
     _made: dict[tuple[int, str], list[Part]] = field(default_factory=dict)
 
     def parts(self, side: int, policy: str) -> list[Part]:
@@ -99,12 +100,12 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     scenarios, prints = _scenarios(sides)
     slots, blamed = _slots(Slot.objects.filter(_of(sides)))
     names = _Names(scenarios, _cases(scenarios), prints)
-    same = [row.pk for row in declared if (row.key, row.type) == (chosen.key, chosen.type)]
+    same = tuple([row.pk for row in declared if (row.key, row.type) == (chosen.key, chosen.type)])
     seen = _counted(sides, chosen, same, blamed)
     made = [_pieces(side, slots, seen, names) for side in sides]
     if sides[0].of.kind == "subject":
         made = _merged(made)
-    return Read(tuple(pooled), chosen, tuple(tuple(pieces) for pieces in made), dict(scenarios.values()))
+    return Read(tuple(pooled), chosen, tuple(tuple(pieces) for pieces in made), dict(scenarios.values()), same)
 
 
 class _Names(NamedTuple):

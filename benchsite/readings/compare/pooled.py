@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q
 
@@ -35,6 +35,30 @@ class Behind:
     after: tuple[str, int] | None = None
 
 
+class PooledRow(NamedTuple):
+    ulid: str
+    label: int
+    index: int
+    cell: str
+    key10: str
+    slug: str
+    scenario: str
+    case: str
+    number: int
+    state: str
+    outcome: str
+    fault: str
+    reason: str
+    withdrawn: bool
+    seconds: float | None
+    cost: float | None
+    tokens: int | None
+
+    @property
+    def status(self) -> str:
+        return "withdrawn" if self.withdrawn else self.outcome or self.state
+
+
 @dataclass(frozen=True)
 class PooledTrials:
     sides: tuple[Side, ...]
@@ -42,8 +66,8 @@ class PooledTrials:
     behind: Behind
     measure: MeasureFacts | None
     count: int
-    rows: tuple[Any, ...]
-    """Trials with their run, cell, scenario and case; the newest run's first."""
+    rows: tuple[PooledRow, ...]
+    """The newest run's first."""
     next: tuple[str, int] | None
 
     @property
@@ -59,10 +83,10 @@ def pooled_trials(sides: tuple[Side, ...], asked: Asked, behind: Behind) -> Pool
     pieces = _pieces(sides, found, asked, behind)
     if behind.scenario and not pieces:
         return None
-    trials = _trials(sides, found, pieces, asked, behind)
-    rows = list(_joined(_onward(trials, sides[behind.side - 1], behind.after))[: LIMIT + 1])
+    trials, side = _trials(sides, found, pieces, asked, behind), sides[behind.side - 1]
+    rows = list(_rows(side, found, pieces, _in_order(_onward(trials, side, behind.after))[: LIMIT + 1]))
     last = rows[LIMIT - 1] if len(rows) > LIMIT else None
-    more = (last.run.ulid, last.index) if last else None
+    more = (last.ulid, last.index) if last else None
     return PooledTrials(sides, asked, behind, found.measure, trials.count(), tuple(rows[:LIMIT]), more)
 
 
@@ -72,11 +96,11 @@ def pooled_sheet(page: PooledTrials) -> Sheet:
             "cost", "tokens")  # fmt: skip
     found = read(page.sides, page.asked.measure)
     pieces = _pieces(page.sides, found, page.asked, page.behind)
-    trials = _trials(page.sides, found, pieces, page.asked, page.behind)
+    trials = _in_order(_trials(page.sides, found, pieces, page.asked, page.behind)).iterator(chunk_size=2000)
     rows = (
-        (one.run.ulid, one.index, one.cell.name, one.scenario.slug, one.case.key, one.number, one.state, one.outcome,
-         one.fault, one.withdrawn, one.seconds, one.cost, one.tokens)
-        for one in _joined(trials).iterator(chunk_size=2000)
+        (one.ulid, one.index, one.cell, one.slug, one.case, one.number, one.state, one.outcome, one.fault,
+         one.withdrawn, one.seconds, one.cost, one.tokens)
+        for one in _rows(page.side, found, pieces, trials)
     )  # fmt: skip
     about = {"of": [str(side.of) for side in page.sides], "table": "trials", **vars(page.behind)}
     return Sheet("compare-trials", head, rows, about)
@@ -105,7 +129,7 @@ def _paired(found: Read, key: tuple[str, str], mine: list[Piece], place: int, po
 def _trials(sides: Sequence[Side], found: Read, pieces: Sequence[Piece], asked: Asked, behind: Behind) -> Any:
     condition = _where(pieces) & Q(run__in=[run.pk for run in sides[behind.side - 1].runs])
     if behind.seen != "planned":
-        condition &= _seen(found.measure, asked.policy if behind.seen == "counted" else "scored/1")
+        condition &= _seen(found, asked.policy if behind.seen == "counted" else "scored/1")
     return Trial.objects.filter(condition)
 
 
@@ -124,26 +148,30 @@ def _where(pieces: Sequence[Piece]) -> Q:
     return condition
 
 
-def _seen(measure: MeasureFacts | None, policy: str) -> Q:
-    if measure is None:
+def _seen(found: Read, policy: str) -> Q:
+    if found.measure is None:
         return Q(pk__in=[])
-    if policy_named(policy).errors_fail and measure.worst is not None:
+    if policy_named(policy).errors_fail and found.measure.worst is not None:
         return counted(policy) & Q(withdrawn=False)
-    seen = Observation.objects.filter(
-        trial=OuterRef("pk"), measure__key=measure.key, measure__type=measure.type, valid=True
-    )
+    seen = Observation.objects.filter(trial=OuterRef("pk"), measure__in=found.same, valid=True)
     return Q(Exists(seen), state="scored", withdrawn=False)
 
 
-SHOWN = (
-    "index", "number", "state", "outcome", "fault", "reason", "withdrawn", "seconds", "cost", "tokens", "run__ulid",
-    "run__label", "cell__name", "cell__key10", "scenario__slug", "scenario__name", "case__key",
-)  # fmt: skip
+OWN = ("number", "state", "outcome", "fault", "reason", "withdrawn", "seconds", "cost", "tokens")
 
 
-def _joined(trials: Any) -> Any:
-    joined = trials.select_related("run", "cell", "scenario", "case").only(*SHOWN)
-    return joined.order_by("-run_id", "index")
+def _in_order(trials: Any) -> Any:
+    return trials.order_by("-run_id", "index").values_list("run_id", "index", "cell_id", "case_id", *OWN)
+
+
+def _rows(side: Side, found: Read, pieces: Iterable[Piece], trials: Iterable[Any]) -> Iterator[PooledRow]:
+    """Name what a trial is of by what was read already: tables joined for that take longer than the trials."""
+    runs = {run.pk: run for run in side.runs}
+    cells = {member.id: member for member in side.members}
+    cases = {piece.case: piece.key for piece in pieces}
+    for run, index, cell, case, *own in trials:
+        of, where, (slug, key) = runs[run], cells[cell], cases[case]
+        yield PooledRow(of.ulid, of.label, index, where.name, where.key10, slug, found.names[slug], key, *own)
 
 
 def _onward(trials: Any, side: Side, after: tuple[str, int] | None) -> Any:

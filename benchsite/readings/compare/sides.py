@@ -28,6 +28,7 @@ class Member:
     id: int
     run: Run
     key10: str
+    name: str
     subject: int
     axes: dict[str, str]
     agent_version: str
@@ -126,8 +127,8 @@ def _members(runs: Iterable[Run], cells: Any) -> list[Member]:
     by_id = {run.pk: run for run in runs}
     return [
         Member(
-            cell.pk, by_id[cell.run_id], cell.key10, cell.subject_id, cell.subject.axes, cell.agent_version,
-            cell.isolation, cell.pin if isinstance(cell.pin, dict) else {},
+            cell.pk, by_id[cell.run_id], cell.key10, cell.name, cell.subject_id, cell.subject.axes,
+            cell.agent_version, cell.isolation, cell.pin if isinstance(cell.pin, dict) else {},
         )
         for cell in cells.select_related("subject").order_by("run_id", "ordinal")
     ]  # fmt: skip
