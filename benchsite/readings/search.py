@@ -161,7 +161,8 @@ def _as_stored(word: str) -> str:
 def _subjects(words: str, benches: Any, runs: Any) -> Iterator[Hit]:
     """By axis values, or `axis=value`; each leads to its cell in the newest run that the reader sees."""
     all_of_them = Subject.objects.filter(bench__in=benches.values("pk")).annotate(text=Cast("axes", TextField()))
-    found = all_of_them.filter(_of_axes(words)).values("pk")
+    # asked first: of a condition on text a database expects one subject, and would look up the run of each of its cells
+    found = list(all_of_them.filter(_of_axes(words)).values_list("pk", flat=True))
     there = Cell.objects.filter(subject__in=found, run__in=runs.values("pk"))
     # all at once: to seek each subject's newest run by itself takes a second where there are ten thousand runs
     last = there.order_by().values_list("subject").annotate(last=Max("run")).order_by("-last", "subject")
