@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -24,6 +25,7 @@ from .worlds.changes import ChangeSet, Side
 from .worlds.patch import git_patch, ignored_comments
 from .worlds.tree import Entry, Tree
 
+TOO_LONG = "longer than this system opens"
 NO_SETUP = digest_of("")
 """The hash of a setup that is not there."""
 
@@ -138,9 +140,12 @@ def _copied(source: Path, target: Path) -> Opened:
     target.mkdir(parents=True, exist_ok=True)
     argv = ["cp", "-a", "--", f"{source}/.", str(target)]
     done, said = output_of(argv, cwd=source, env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}, timeout=3600)
-    if not done.ok:
-        raise RunnerError(f"The kept world could not be copied to {target}: {said.strip()[-500:]}")
-    return Opened(target, "kept", sum(len(files) for _, _, files in os.walk(target)), ())
+    told = said.splitlines()
+    others = [line for line in told if not line.endswith(os.strerror(errno.ENAMETOOLONG))]
+    if not done.ok and (others or not told):
+        raise RunnerError(f"The kept world could not be copied to {target}: {' '.join(others)[:500]}")
+    lost = (f"paths {TOO_LONG} there, with what lies below them: {len(told):,}",) if told else ()
+    return Opened(target, "kept", sum(len(files) for _, _, files in os.walk(target)), lost)
 
 
 def _tree(trial: Evidence, digest: str) -> tuple[Entry, ...]:
@@ -174,17 +179,32 @@ def _written(folder: Path, entries: Iterable[Entry], blobs: BlobStore) -> list[s
     """
     missing = []
     for entry in sorted(entries, key=lambda entry: (entry.type == "link", entry.path)):
-        path = folder / entry.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if entry.type == "dir":
-            path.mkdir(exist_ok=True)
-        elif entry.type == "link" and entry.target is not None:
-            path.symlink_to(entry.target)
-        elif entry.type in REMADE:
-            remake(path, entry.type)
-        elif entry.type == "file" and entry.sha256 and entry.stored and blobs.has(entry.sha256):
-            shutil.copyfile(blobs.path(entry.sha256), path)
-            path.chmod(0o755 if entry.mode == "100755" else 0o644)
-        else:
-            missing.append(f"{entry.path}: {why_lost(entry.type, entry.size)}")
+        try:
+            if not _made(folder / entry.path, entry, blobs):
+                missing.append(f"{_short(entry.path)}: {why_lost(entry.type, entry.size)}")
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            missing.append(f"{_short(entry.path)}: its path is {TOO_LONG} there")
     return missing
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= 200 else f"{path[:100]}…{path[-40:]}"
+
+
+def _made(path: Path, entry: Entry, blobs: BlobStore) -> bool:
+    """Write one entry; False where what it was is not to be had."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if entry.type == "dir":
+        path.mkdir(exist_ok=True)
+    elif entry.type == "link" and entry.target is not None:
+        path.symlink_to(entry.target)
+    elif entry.type in REMADE:
+        remake(path, entry.type)
+    elif entry.type == "file" and entry.sha256 and entry.stored and blobs.has(entry.sha256):
+        shutil.copyfile(blobs.path(entry.sha256), path)
+        path.chmod(0o755 if entry.mode == "100755" else 0o644)
+    else:
+        return False
+    return True

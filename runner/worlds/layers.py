@@ -19,7 +19,7 @@ from .clock import GUARD, clock_of, times_can_be_trusted
 from .mounting import MARKS, UPPER
 from .rules import Rules
 from .tree import Tree
-from .walk import MAX_DEPTH, Found, below, enter, fingerprint
+from .walk import MAX_DEPTH, Found, below, enter, fingerprint, too_long
 
 WHITEOUT = 0
 """The device number of what stands in the upper layer for a path that was removed."""
@@ -142,7 +142,7 @@ class _Look:
     def _folder(self, found: Found, depth: int) -> None:
         """A directory of both layers is read from the upper one. Any other (new, renamed, made again) is read whole,
         as the kernel shows it: it may show files of the template in another place."""
-        inner = enter(found.folder, found.name) if depth <= MAX_DEPTH else None
+        inner = enter(found.folder, found.name) if depth <= MAX_DEPTH and not too_long(found.path) else None
         if inner is None:
             self._hide(found.path)
             self._note(found._replace(closed=True))

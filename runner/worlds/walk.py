@@ -15,6 +15,8 @@ from .rules import Rules
 _NO_RULES = Rules((), 0)
 MAX_DEPTH = 200
 """A deeper directory is named and not entered: each level holds a descriptor."""
+LONGEST = 3_840
+"""Nor is one with a path of more bytes: no program opens by name what is in it, and records of it would have no end."""
 
 Fingerprint = tuple[int, int, int, int, int]
 """Size, mtime, ctime (both in ns), inode and mode: with all five the same nothing was written."""
@@ -74,7 +76,7 @@ def below(folder: int, prefix: str, rules: Rules, depth: int, aside: SetAside | 
     for name, status in entries:
         if not stat.S_ISDIR(status.st_mode):
             continue
-        descriptor = enter(folder, name) if depth < MAX_DEPTH else None
+        descriptor = enter(folder, name) if depth < MAX_DEPTH and not too_long(prefix + name) else None
         if descriptor is None:
             yield prefix, folder, [(name, status)], True
             continue
@@ -103,6 +105,10 @@ def _list(folder: int, prefix: str, rules: Rules, aside: SetAside | None) -> lis
             except FileNotFoundError:
                 continue  # removed under our hands by a process the agent left
     return entries
+
+
+def too_long(path: str) -> bool:
+    return len(path) * 4 > LONGEST and len(os.fsencode(path)) > LONGEST
 
 
 def enter(folder: int, name: str) -> int | None:

@@ -10,6 +10,8 @@ import pytest
 
 from runner.blobs import BlobStore
 from runner.errors import BenchError, PathRefused, RunnerError
+from runner.evidence import _copied
+from runner.worlds.places import remove_tree
 from runner.worlds.tree import Tree, scan, store_tree
 from runner.worlds.walk import MAX_DEPTH
 
@@ -85,3 +87,22 @@ def test_a_very_deep_world_is_recorded_up_to_a_depth_and_the_rest_is_named(tmp_p
     entries = scan(root, refuse=False).entries
     assert entries[-1].type == "unreadable"
     assert len(entries) == MAX_DEPTH + 1
+
+
+def test_a_folder_whose_path_no_program_opens_is_named_and_what_is_in_it_makes_no_record_unreadable(
+    tmp_path: Path,
+) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(30):  # an agent that goes down step by step makes such a one, and once hid all it had changed so
+        os.mkdir("d" * 200, dir_fd=folder)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    tree = scan(tmp_path, refuse=False)
+    assert [entry.type for entry in tree.entries] == ["dir"] * 19 + ["unreadable"]
+    assert Tree.from_json(tree.to_json()) == tree
+    opened = _copied(tmp_path, tmp_path.parent / "opened")
+    for left in (opened.path, tmp_path):
+        remove_tree(left / ("d" * 200))
+    assert opened.missing == ("paths longer than this system opens there, with what lies below them: 1",)
