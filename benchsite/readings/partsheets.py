@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .cell import CellPage
@@ -27,6 +28,15 @@ def scenarios(page: CellPage) -> Sheet:
         if line.square
     )
     return _of_cell(page, "scenarios", ("scenario", "figure", "lo", "hi", "k", "n", "planned"), rows)
+
+
+def tries(page: CellPage) -> Sheet:
+    """Its JSON also says what a success costs; `some` and `every` are called by the names that people know."""
+    solving = page.solving
+    head = ("k", "pass_at_k", "pass_at_k_lo", "pass_at_k_hi", "pass_hat_k", "pass_hat_k_lo", "pass_hat_k_hi",
+            "n", "c", "cases", "short")  # fmt: skip
+    made = _of_cell(page, "tries", head, solving.repeats if solving else ())
+    return replace(made, about={**made.about, "cost_per_success": solving.cost._asdict() if solving else None})
 
 
 def measures(page: CellPage) -> Sheet:
@@ -78,6 +88,6 @@ def groups(page: ScenarioPage) -> Sheet:
 
 
 CELL: dict[str, Callable[[CellPage], Sheet]] = {
-    made.__name__: made for made in (scenarios, measures, distributions, shapes)
+    made.__name__: made for made in (scenarios, tries, measures, distributions, shapes)
 }
 SCENARIO: dict[str, Callable[[ScenarioPage], Sheet]] = {made.__name__: made for made in (cells, cases, groups)}

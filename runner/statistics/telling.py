@@ -62,7 +62,7 @@ def told_needed(found: Needed, unit: str, *, rate: bool, of: str = "") -> str:
     """Say what it would take to see a wanted difference with 80 % chance."""
     wanted = amount(found.wanted, rate=rate, unit=of)
     ways = [
-        f"about {found.trials:,} trials of each case" if found.trials else "",
+        f"about {found.trials:,} {'trial' if found.trials == 1 else 'trials'} of each case" if found.trials else "",
         f"about {found.clusters:,} {unit} with as many trials as here" if found.clusters else "",
     ]
     if not any(ways):

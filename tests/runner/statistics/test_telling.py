@@ -57,5 +57,6 @@ def test_what_it_takes_is_told_for_both_ways() -> None:
         "To see 5.0 points with 80 % chance takes about 40 trials of each case or "
         "about 128 scenarios with as many trials as here."
     )
+    assert "about 1 trial of each case" in told_needed(Needed(0.5, 1, 5), "scenarios", rate=True)
     assert "More trials of the same cases" in told_needed(Needed(0.05, None, 128), "scenarios", rate=True)
     assert "cannot be told" in told_needed(Needed(2.0, None, None), "cases", rate=False, of="files")

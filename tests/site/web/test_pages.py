@@ -177,6 +177,16 @@ def test_the_bars_of_a_cells_values_count_every_trial_that_has_one(run: Run, pag
     assert all(line.select("svg.shape rect title") for line in lines)
 
 
+def test_what_several_tries_say_has_a_twin_with_what_a_success_costs(run: Run, page: Page, client: Client) -> None:
+    address = reverse("run_cell", args=[run.ulid, run.cells.first().key10])
+    twin = client.get(f"{address}tries.json").json()
+    section = page(address).select_one("section[aria-labelledby=tries]")
+    assert section.select_one("a[href='tries.csv']")
+    assert len(twin["rows"]) == len(section.select("tbody tr")) >= 2
+    assert twin["rows"][0]["pass_at_k"] == twin["rows"][0]["pass_hat_k"], "one try: one of it is all of it"
+    assert twin["cost_per_success"]["successes"] == twin["rows"][0]["c"]
+
+
 def test_odd_questions_are_not_answered_silently(run: Run, client: Client) -> None:
     base = reverse("run", args=[run.ulid])
     for odd in ("?policy=all", "?sort=luck", "trials?state=failed", "trials?cell=0123456789", "trials?after=x"):
