@@ -184,7 +184,8 @@ UNSAFE = "unsafe_submission"
 def _flagged(flags: Mapping[str, int], planned: int) -> Iterator[Notice]:
     if many := flags.get(UNSAFE):
         text = f"{many:,} of {count(planned, 'trial')} left the scoring by an unsafe submission: the agent had put a "
-        text += "link that leads out, a device or more than the limits at a declared path, so nothing was graded."
+        text += "link that leads out, a device or more than the limits at a declared path, or had broken what collects "
+        text += "its work, so nothing was graded."
         short = f"{many:,} left the scoring by an unsafe submission"
         yield Notice("warn", text, query=f"flag={UNSAFE}", kind="Flagged", short=short)
     for name, many in flags.items():

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from runner.environments.base import WORKSPACE
 from runner.expected import in_texts, in_world, pieces_of
-from runner.integrity import Finding, Place, about_reads, about_submission, about_tests, hardcoded, told
+from runner.integrity import (
+    Finding,
+    Place,
+    about_collecting,
+    about_reads,
+    about_submission,
+    about_tests,
+    hardcoded,
+    told,
+)
 from runner.records import Issue
 from runner.redaction import chunks_of
 from runner.worlds.changes import ChangeSet, Side
@@ -53,6 +62,9 @@ def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
 
     yield from about_tests(record, read)
     yield from _submission(trial, record)
+    if trial.verdict is not None and trial.verdict.fault == "collect":
+        commands = [row["command"] for row in trial.setting.plan.get("collect", ())]
+        yield from about_collecting(record, commands, repository_gone=stage.repository_gone())
     yield from _reads(warm, trial, stage)
     given = [step.text for steps in trial.heard.values() for step in steps if step.role == "user"]
 

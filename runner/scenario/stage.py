@@ -43,6 +43,7 @@ class Stage:
         self.trial, self.place, self._session = trial, place, session
         self._base, self.began = baseline, baseline.clock
         """`began`: the file system's time when the agent's work could begin."""
+        self._repository = _is_repository(place.world)
         self._record: ChangeSet | None = None
         self._earlier: ChangeSet | None = None
         self._left: Baseline | None = None
@@ -104,6 +105,10 @@ class Stage:
     def record(self) -> ChangeSet:
         return self._record if self._record is not None else ChangeSet()
 
+    def repository_gone(self) -> bool:
+        """Was the world a git repository when the agent began, and is none any more?"""
+        return self._repository and not _is_repository(self.place.world)
+
     def patch(self) -> bytes:
         return git_patch(self.record(), self.trial.setting.blobs)
 
@@ -146,3 +151,7 @@ class Stage:
         later = capture(self.place.world, self._left, setting.blobs, setting.rules)
         if later.changes:
             self.trial.emit("changes", stage="evaluation", blob=later.store(setting.blobs), counts=later.counts())
+
+
+def _is_repository(world: Path) -> bool:
+    return all((world / ".git" / name).exists() for name in ("HEAD", "objects", "refs"))

@@ -41,6 +41,10 @@ def test_every_trial_ends_as_its_agent_behaves(result: RunResult) -> None:
     found = {agent: {ended(trial) for trial in trials} for (agent, _), trials in slots.items()}
     assert found == {agent: {state} for agent, (state, _) in EXPECTED.items()}
     assert result.counts == {"scored": 4, "run_error": 1}
+    (shredder,) = finals(result, "shredder")
+    assert shredder.flags == ("unsafe_submission",)
+    (issue,) = (issue for issue in shredder.issues if issue.code == "unsafe_submission")
+    assert issue.sentence == "A collect command failed, and the agent had left no git repository where one was."
 
 
 @pytest.mark.parametrize("agent", EXPECTED)
