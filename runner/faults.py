@@ -76,7 +76,7 @@ INTEGRITY_FLAGS: dict[str, str] = {
     "outside_read": "A tool call reached for a path outside the world.",
     "hardcoded_output": "What the agent wrote holds expected outputs of the bench's fixtures.",
     "secret_in_file": "A file that the agent changed holds a secret it was handed.",
-    "unsafe_submission": "The agent left what may not be carried out, or broke what collects it, so nothing was graded.",
+    "unsafe_submission": "The agent left what may not be carried out or broke what collects it, so nothing was graded.",
 }
 """What a reader should look at before believing a score. None of them changes it; each is told with its evidence."""
 FLAGS: dict[str, str] = {
