@@ -12,6 +12,8 @@ from runner.redaction import CHUNK, LONG, NO_SECRETS, looks_secret
 from runner.worlds.clock import GUARD
 from runner.worlds.walk import Found, walk
 
+from .striking import strike_names
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -77,13 +79,16 @@ class Lending:
         for found in walk(self._stage.place.world):
             if stat.S_ISREG(found.stat.st_mode) and found.stat.st_ctime_ns >= since and (names := self._struck(found)):
                 held[found.path] = names
-        for path, names in list(held.items())[:SHOWN]:
-            told = f"{path} held the agent's login, which is struck out there: {', '.join(names)}."
-            self._warn("secret_in_file", told)
+        told = [f"{path} held the agent's login, which is struck out there: {_list(held[path])}." for path in held]
+        for path, names in strike_names(self._stage.place.world, self._tokens):
+            held[path] = names
+            told.append(f"{path} had the agent's login in its name, or in what it links to: {_list(names)}.")
+        for sentence in told[:SHOWN]:
+            self._warn("secret_in_file", sentence)
         if held:
             self._trial.flag("secret_in_file")
-        if len(held) > SHOWN:
-            self._warn("secret_in_file", f"So did {len(held) - SHOWN:,} more files.")
+        if len(told) > SHOWN:
+            self._warn("secret_in_file", f"So did {len(told) - SHOWN:,} more files.")
 
     def _struck(self, found: Found) -> list[str]:
         """Write a file anew without what it should not hold; gives what that was."""
@@ -105,6 +110,10 @@ class Lending:
             target.writelines(self._tokens.stream(_chunks(source)))
             os.fchmod(target.fileno(), stat.S_IMODE(found.stat.st_mode))
         os.rename(beside, found.name, src_dir_fd=found.folder, dst_dir_fd=found.folder)
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names)
 
 
 def _opens(name: str, value: str) -> bool:

@@ -39,6 +39,8 @@ os.replace(path + ".new", path)
 if "two" in sys.stdin.read():
     open("mine.json", "w").write(json.dumps(login))
     os.makedirs("node_modules", exist_ok=True)
+    os.makedirs(f"of-{old}")
+    os.symlink(f"/srv/{old}", f"of-{old}/link")
     open("node_modules/deep.txt", "w").write("x" * 3_000_000 + base64.b64encode(old.encode()).decode())
     open("run.sh", "w").write("#!/bin/sh\\n")
     os.chmod("run.sh", 0o755)
@@ -135,6 +137,12 @@ def test_one_trial_at_a_time_of_all_runs_has_it_and_the_renewed_one_is_handed_on
     held = [issue.sentence for issue in result.trials[0].final.issues] if result.trials[0].final else []
     struck = "mine.json held the agent's login, which is struck out there: auth.json.account, auth.json.refresh_token."
     assert held[0] == struck
+    of = "of-[redacted auth.json.refresh_token]"
+    for path in (f"{of}/link", of):
+        assert any(told.endswith(f"{path} had the agent's login in its name, or in what it links to: "
+                                 "auth.json.refresh_token.") for told in held)  # fmt: skip
+    (world,) = (one / ".bench" / "runs").glob("*/workspaces/0-1")
+    assert str((world / of / "link").readlink()) == "/srv/[redacted auth.json.refresh_token]"
     (pin,) = [cell.pin for cell in result.manifest.cells]
     assert pin["credentials"]["file"] == "~/.tool/auth.json"
     assert pin["credentials"]["hash"].startswith("secret~")
