@@ -12,7 +12,7 @@ from benchsite.benches.models import Bench, ScenarioVersion, Version
 from benchsite.runs.models import Cell, Run, Slot, Standing
 from runner.errors import RunnerError
 
-from .counts import DEFAULT_POLICY, Counts, by_cell, read_slots, summed
+from .counts import DEFAULT_POLICY, UNDONE, Counts, by_cell, read_slots, summed
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import LOW, Board, MeasureFacts, board, headline_of, measures_of
@@ -84,13 +84,15 @@ def bench_page(
     version = latest.version if latest else (newest[0].version if newest else None)
     measures = measures_of(list(version.measures.all())) if version else []
     cohort = _cohort(latest, ordered) if latest else []
-    slots = _slots(cohort)
     headline = headline_of(measures)
+    tried = _cells(cohort) if headline and headline.pooled else []
+    told = _telling(cohort, tried, split)
+    slots = _slots(told)
     accepted = each_work_once([run for run in ordered if run.verdict == Run.Verdict.ACCEPTED])[:TREND]
-    standings = _standings([*cohort, *accepted], headline)
+    standings = _standings([*told, *accepted], headline)
     counts = by_cell(chain.from_iterable(slots.values()))
-    cells = _newest_cells(cohort, split, counts) if standings else []
-    axes, table = _board(cohort, cells, headline, policy, counts, standings)
+    cells = _newest_cells(told, tried, split, counts) if standings else []
+    axes, table = _board(told, cells, headline, policy, counts, standings)
     followed = [row for row in standings if row.policy == policy]
     over = _trend(accepted, headline, followed, cells, table, every=every)
     readme, note = _readme(version)
@@ -158,6 +160,28 @@ def _cohort(latest: Run, newest: list[Run]) -> list[Run]:
     return same or [latest]
 
 
+def _cells(runs: list[Run]) -> list[Cell]:
+    return list(Cell.objects.filter(run__in=runs).select_related("subject").order_by("ordinal"))
+
+
+def _subject(cell: Cell, split: str) -> tuple[int, str]:
+    return cell.subject_id, cell.agent_version if split else ""
+
+
+def _telling(cohort: list[Run], cells: list[Cell], split: str) -> list[Run]:
+    """Leave out the runs of which nothing is shown: a newer one tried each of their subjects to the end."""
+    subjects: dict[int, set[tuple[int, str]]] = defaultdict(set)
+    for cell in cells:
+        subjects[cell.run_id].add(_subject(cell, split))
+    kept, settled = cohort[:1], set()
+    for run in cohort:
+        if run not in kept and not subjects[run.pk] <= settled:
+            kept.append(run)
+        if not any(run.counts.get(state) for state in UNDONE):
+            settled |= subjects[run.pk]
+    return kept
+
+
 def _slots(runs: list[Run]) -> dict[int, list[SlotFacts]]:
     slots: dict[int, list[SlotFacts]] = defaultdict(list)
     for slot, (run,) in read_slots(Slot.objects.filter(run__in=runs), "run_id"):
@@ -183,18 +207,17 @@ def _board(
     return axes, _named(table, {cell.pk: cell.run_id for cell in cells}, {run.pk: run for run in runs})
 
 
-def _newest_cells(runs: list[Run], split: str, counts: dict[int, Counts]) -> list[Cell]:
+def _newest_cells(runs: list[Run], cells: list[Cell], split: str, counts: dict[int, Counts]) -> list[Cell]:
     """Each subject's newest cell; one of a run under way or broken off hides none that was tried as planned."""
     seen: dict[tuple[int, str], Cell] = {}
     places = {run.pk: place for place, run in enumerate(runs)}
-    cells = Cell.objects.filter(run__in=runs).select_related("subject").order_by("ordinal")
 
     def order(cell: Cell) -> tuple[bool, int]:
         of = counts.get(cell.pk, Counts())
         return of.undone > (1 - LOW) * of.planned, places[cell.run_id]
 
-    for cell in sorted(cells, key=order):
-        seen.setdefault((cell.subject_id, cell.agent_version if split else ""), cell)
+    for cell in sorted([cell for cell in cells if cell.run_id in places], key=order):
+        seen.setdefault(_subject(cell, split), cell)
     return list(seen.values())
 
 
