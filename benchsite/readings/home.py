@@ -13,6 +13,7 @@ from benchsite.benches.models import Bench, Measure
 from benchsite.curation.models import Tag
 from benchsite.runs.models import Run, Standing
 
+from . import typed
 from .alive import silent_since
 from .counts import DEFAULT_POLICY
 from .leaderboard import LOW, MeasureFacts, measures_of, ordering
@@ -154,15 +155,14 @@ def benches_page(benches: Any, runs: Any, start: int) -> BenchesPage:
     return BenchesPage(lines, total, start + PAGE if start + PAGE < total else None)
 
 
-def runs_page(runs: Any, *, state: str, verdict: str, tag: str, bench: str, before: int) -> RunsPage:
+def runs_page(runs: Any, benches: Any, *, state: str, verdict: str, tag: str, bench: str, before: int) -> RunsPage:
     found = runs
     if state:
         found = found.filter(state=state)
     if verdict:
         found = found.filter(verdict=verdict)
     if bench:
-        owner, _, name = bench.partition("/")
-        found = found.filter(bench__owner=owner, bench__name=name)
+        found = found.filter(bench__in=typed.benches(benches, bench))
     if tag:
         found = found.filter(ulid__in=Tag.objects.filter(trial=None, name=tag).values("run"))
     page = found.filter(pk__lt=before) if before else found

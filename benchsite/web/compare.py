@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -11,6 +11,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.compare.grammar import CompareRefused, Of, read
+from benchsite.readings.compare.nearest import NoneSolved
+from benchsite.readings.trialhead import Seen
 from benchsite.readings.trials import first_trial
 from runner.errors import RunnerError
 
@@ -18,6 +20,7 @@ from . import asked, compare_numbers, compare_trials, links
 from .access import found, run_for
 from .conditional import private
 
+Ways = Sequence[tuple[str, str]]
 PAGES: dict[str, Callable[[HttpRequest, tuple[Of, ...]], HttpResponseBase]] = {
     "trial": compare_trials.page,
     **dict.fromkeys(compare_numbers.KINDS, compare_numbers.page),
@@ -36,6 +39,8 @@ def compare(request: HttpRequest) -> HttpResponseBase:
         if not named:
             return _said(request, "", 200)
         return PAGES[named[0].kind](request, named)
+    except NoneSolved as error:
+        return _said(request, str(error), 200, _around(error.seen))
     except CompareRefused as error:
         return _said(request, str(error), 400)
 
@@ -59,10 +64,23 @@ def versus(request: HttpRequest, ulid: str) -> HttpResponseBase:
     filters = replace(asked.of_trials(request), outcome="unsolved")
     index = found(first_trial(run, filters))
     if index < 0:
-        return _said(request, "None of these trials is unsolved, so there is nothing to set beside a solved one.", 400)
+        said = "None of these trials is unsolved, so there is nothing to set beside a solved one."
+        these = links.trials(ulid, **{**asdict(filters), "outcome": ""})
+        return _said(request, said, 200, [("Show these trials", these), (f"Run {run.label}", links.run(ulid))])
     return private(HttpResponseRedirect(links.compare_trials((ulid, index))))
 
 
-def _said(request: HttpRequest, refused: str, status: int) -> HttpResponse:
-    crumbs = [("Compare", None)]
-    return private(render(request, "compare/refused.html", {"refused": refused, "crumbs": crumbs}, status=status))
+def _around(seen: Seen) -> Ways:
+    scenario, bench = seen.trial.scenario, seen.run.bench
+    return [
+        (f"Trial {seen.index}", links.address("trial", seen.ulid, seen.index)),
+        (f"Trials of {scenario.name} in this run, of which any two can be compared",
+         links.trials(seen.ulid, scenario=scenario.slug)),
+        (f"{scenario.name} across runs", links.address("bench_scenario", bench.owner, bench.name, scenario.slug)),
+    ]  # fmt: skip
+
+
+def _said(request: HttpRequest, refused: str, status: int, ways: Ways = ()) -> HttpResponse:
+    """Say why there is no comparison, and where one may go on: `ways` have a text and an address."""
+    given = {"refused": refused, "ways": ways, "crumbs": [("Compare", None)]}
+    return private(render(request, "compare/refused.html", given, status=status))

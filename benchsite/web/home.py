@@ -66,4 +66,5 @@ def _runs(request: HttpRequest) -> readings.RunsPage:
     verdict = asked.choice(request.GET, "verdict", VERDICTS, "")
     before = asked.whole(request, "before", 0)
     tag, bench = request.GET.get("tag", ""), request.GET.get("bench", "")
-    return readings.runs_page(runs_for(request), state=state, verdict=verdict, tag=tag, bench=bench, before=before)
+    seen = runs_for(request), benches_for(request)
+    return readings.runs_page(*seen, state=state, verdict=verdict, tag=tag, bench=bench, before=before)

@@ -19,15 +19,23 @@ MEANING = (
 )
 
 
-def nearest_solved(user: Any, seen: Seen) -> tuple[str, int]:
-    """Give run and index of the nearest solved trial; raises CompareRefused where the reader sees none."""
-    found = _best(seen, _in_runs(seen, [seen.run.pk])) or _best(seen, _in_runs(seen, _other_runs(user, seen)))
-    if found is None:
+class NoneSolved(CompareRefused):
+    """What was asked is in order, and there is nothing to show; `seen` is the trial that stands alone."""
+
+    def __init__(self, seen: Seen) -> None:
         case = f" of the case {seen.trial.case.key}" if seen.trial.case.key else ""
-        raise CompareRefused(
+        super().__init__(
             f"No solved trial{case} of {seen.trial.scenario} is there to compare with, in this run or in the newest "
             "others that you can see."
         )
+        self.seen = seen
+
+
+def nearest_solved(user: Any, seen: Seen) -> tuple[str, int]:
+    """Give run and index of the nearest solved trial; raises NoneSolved where the reader sees none."""
+    found = _best(seen, _in_runs(seen, [seen.run.pk])) or _best(seen, _in_runs(seen, _other_runs(user, seen)))
+    if found is None:
+        raise NoneSolved(seen)
     return found
 
 

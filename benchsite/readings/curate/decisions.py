@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from benchsite.artifacts.models import Blob
 from benchsite.curation.models import BlobDecision, Decision
+from benchsite.readings import typed
 from benchsite.readings.sheet import Sheet
 from benchsite.runs.models import Run
 
@@ -44,7 +45,7 @@ class Row:
 def decisions_page(asked: Asked) -> Page[Row]:
     found = _narrowed(Decision.objects.all(), asked)
     if asked.run:
-        found = found.filter(run=asked.run)
+        found = found.filter(typed.of_run(asked.run, "run"))
     decisions, onward = asked.part(found.select_related("by"), Decision.objects)
     return Page(asked, tuple(_on_runs(decisions)), found.count(), onward)
 
@@ -56,7 +57,7 @@ def releases_page(asked: Asked) -> Page[Row]:
 
 
 def _narrowed(found: Any, asked: Asked) -> Any:
-    return found.filter(by__username=asked.by) if asked.by else found
+    return typed.by(found, asked.by) if asked.by else found
 
 
 def _on_runs(decisions: Sequence[Decision]) -> Iterator[Row]:

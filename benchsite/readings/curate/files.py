@@ -9,6 +9,8 @@ from typing import Any
 from django.db.models import OuterRef, Subquery
 
 from benchsite.artifacts.models import Blob, BlobUse, Finding
+from benchsite.benches.models import Bench
+from benchsite.readings import typed
 from benchsite.readings.sheet import Sheet
 from benchsite.runs.models import Run
 
@@ -35,12 +37,12 @@ def files_page(asked: Asked) -> Page[Row]:
     found = Blob.objects.held()
     uses = BlobUse.objects.filter(blob=OuterRef("pk"))
     if asked.run:
-        found = found.filter(uses__run__ulid=asked.run)
-        uses = uses.filter(run__ulid=asked.run)
+        found = found.filter(typed.of_run(asked.run, "uses__run__ulid")).distinct()
+        uses = uses.filter(typed.of_run(asked.run, "run__ulid"))
     if asked.bench:
-        owner, _, name = asked.bench.partition("/")
-        uses = uses.filter(bench__owner=owner, bench__name=name)
-        found = found.filter(uses__bench__owner=owner, uses__bench__name=name).distinct()
+        benches = typed.benches(Bench.objects.all(), asked.bench)
+        uses = uses.filter(bench__in=benches)
+        found = found.filter(uses__bench__in=benches).distinct()
     blobs, onward = asked.part(found.annotate(run_pk=Subquery(uses.values("run")[:1])), Blob.objects)
     return Page(asked, tuple(_rows(blobs)), found.count(), onward)
 

@@ -13,8 +13,10 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 
 from benchsite.artifacts.models import Blob, BlobUse
+from benchsite.benches.models import Bench
 from benchsite.curation.models import Decision
 from benchsite.flows.curate import FROM
+from benchsite.readings import typed
 from benchsite.readings.compare.cautions import PARTS
 from benchsite.readings.home import Coverage, coverage
 from benchsite.readings.sheet import Sheet
@@ -79,11 +81,10 @@ def _narrowed(runs: Any, asked: Asked) -> Any:
     if asked.verdicts != ANY:
         runs = runs.filter(verdict=asked.verdicts)
     if asked.bench:
-        owner, _, name = asked.bench.partition("/")
-        runs = runs.filter(bench__owner=owner, bench__name=name)
+        runs = runs.filter(bench__in=typed.benches(Bench.objects.all(), asked.bench))
     if asked.by:
-        runs = runs.filter(by__username=asked.by)
-    return runs.filter(ulid=asked.run) if asked.run else runs
+        runs = typed.by(runs, asked.by)
+    return runs.filter(typed.of_run(asked.run, "ulid")) if asked.run else runs
 
 
 def _rows(runs: Sequence[Any]) -> Iterator[Row]:

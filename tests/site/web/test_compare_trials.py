@@ -139,8 +139,16 @@ def test_a_trial_alone_leads_to_the_nearest_solved_one(client, two):
     assert response.url == address(of(two[0]), of(two[1]), nearest="1")
     assert "Nearest: a solved trial of the same case" in text(client.get(response.url))
     alone = client.get(address(of(two[1])))
-    assert alone.status_code == 400
+    assert alone.status_code == 200
     assert "No solved trial of fix_bug" in alone.content.decode()
+    ways = [str(a["href"]) for a in soup(alone).select(".empty a")]
+    assert ways[0] == f"/runs/{two[1].ulid}/t/0/"
+    assert [client.get(way).status_code for way in ways] == [200, 200, 200]
+    missed = two[0].trials.get()
+    solved = client.get(f"/runs/{two[1].ulid}/versus?scenario={missed.scenario.slug}")
+    assert "None of these trials is unsolved" in solved.content.decode()
+    (these, _) = soup(solved).select(".empty a")
+    assert "1 trial" in text(client.get(these["href"]))
 
 
 def test_nearest_is_the_same_cell_before_another_and_the_same_run_before_all(client, tmp_path):
@@ -188,7 +196,7 @@ def test_a_trial_the_reader_may_not_see_is_absent(client, tmp_path, two):
         told.append((response.content, sorted(response.headers.items()), len(asked)))
     assert told[0] == told[1]
     Run.objects.filter(pk=two[1].pk).update(verdict="submitted")
-    assert client.get(address(of(two[0]))).status_code == 400
+    assert "No solved trial" in client.get(address(of(two[0]))).content.decode()
 
 
 def test_worlds_that_began_differently_are_told_apart_from_what_agents_did(client, tmp_path, two):

@@ -73,6 +73,40 @@ def test_the_queue_says_of_each_run_what_to_know_before(curator: Client, waiting
     assert "2 of 2" in soup.get_text()
 
 
+def test_lists_are_narrowed_by_a_part_of_a_name_unless_it_is_a_whole_one(
+    curator: Client, waiting: list[Run], made: Callable[..., Run]
+) -> None:
+    other = made("d", bench="acme/demo-2", trials=1, scenarios=1, seed=4, verdict="submitted")
+    first, second = waiting
+    for query, wanted in {
+        "bench=demo": [first, second, other],
+        "bench=acme/demo": [first, second],
+        "bench=acme/demo-": [other],
+        "bench=/demo-2": [other],
+        "bench=nothing": [],
+        "by=mi": [first],
+        "by=operator": [second, other],
+        f"run={second.ulid[-6:].lower()}": [second],
+        f"run=…{second.ulid[-6:]}": [second],
+        f"run={second.ulid}": [second],
+    }.items():
+        assert runs_in(shown(curator, f"?sort=oldest&{query}")) == [run.ulid for run in wanted], query
+    in_all = [row["run"] for row in curator.get("/runs/runs.json?bench=demo-&verdict=submitted").json()["rows"]]
+    assert in_all == [other.ulid]
+    assert post(curator, "accept", of=first.ulid).status_code == 302
+    assert shown(curator, f"?show=decisions&by=cur&run={first.ulid[-6:]}").select("tbody tr")
+    assert not shown(curator, f"?show=decisions&by=cur&run={second.ulid[-6:]}").select("tbody tr")
+
+
+def test_a_hidden_bench_changes_nothing_for_whoever_does_not_see_it(made: Callable[..., Run], client: Client) -> None:
+    run = made(bench="acme/demo-2", trials=1, scenarios=1)
+    asked = "/runs/runs.json?bench=acme/demo"
+    before = client.get(asked).json()["rows"]
+    assert [row["run"] for row in before] == [run.ulid]
+    made("hidden", bench="acme/demo", trials=1, scenarios=1, seed=2, visibility="private")
+    assert client.get(asked).json()["rows"] == before
+
+
 def test_each_remark_leads_to_as_many_trials_as_it_counts(curator: Client, waiting: list[Run]) -> None:
     links = [link for link in shown(curator).select("tbody td a[href*='trials?']") if link.get_text()[0].isdigit()]
     assert len(links) > 6
