@@ -101,3 +101,20 @@ def test_squares_of_a_large_matrix_lead_to_what_a_solved_trial_did_otherwise_whe
     assert led.select(".matrix tbody td a[href^=trials]"), "what has no miss leads to its trials"
     chips = BeautifulSoup(client.get(here + min(missed), follow=True).content, "html.parser").select(".pair-line .chip")
     assert [chip.get_text(strip=True) for chip in chips] == ["unsolved", "solved"]
+
+
+def test_where_nothing_can_be_set_beside_a_trial_one_is_led_on(made: Callable[..., Run], client: Client) -> None:
+    run = made(trials=4, scenarios=1, fates=False)
+    solved = run.trials.filter(outcome="solved").first()
+    assert solved
+    run.trials.filter(outcome="unsolved").update(outcome="solved")
+    none_missed = client.get(f"/runs/{run.ulid}/versus?cell={solved.cell.key10}")
+    run.trials.update(outcome="unsolved")
+    none_solved = client.get(f"/compare/?of=trial:{run.ulid}/{solved.index}")
+    for answer, said in ((none_missed, "None of these trials is unsolved"), (none_solved, "No solved trial of fix")):
+        soup = BeautifulSoup(answer.content, "html.parser").select_one(".empty")
+        assert soup
+        assert said in soup.get_text()
+        ways = [str(a["href"]) for a in soup.select("a")]
+        assert [client.get(way).status_code for way in ways] == [200] * len(ways)
+        assert len(ways) >= 2
