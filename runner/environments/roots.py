@@ -58,7 +58,8 @@ def read_only_root(programs: tuple[Path, ...] = ()) -> Root:
     etc = [Path("/etc") / name for name in ETC]
     bound += [path for path in etc if path.exists()]
     wanted = [*_interpreter(), *(folder for program in programs for folder in _of_program(program))]
-    return Root(tuple(links), _without_inner(bound, wanted))
+    linked = [Path(place) for _, place in links]
+    return Root(tuple(links), _without_inner(bound, linked, wanted))
 
 
 def _interpreter() -> list[Path]:
@@ -87,11 +88,11 @@ def _folder_or_file(program: Path) -> Path:
     return program if str(folder) in TOO_WIDE or folder == Path.home() else folder
 
 
-def _without_inner(bound: list[Path], wanted: list[Path]) -> tuple[Path, ...]:
-    """Leave out what lies in a folder that is there anyway: binding twice would only cost time."""
+def _without_inner(bound: list[Path], linked: list[Path], wanted: list[Path]) -> tuple[Path, ...]:
+    """Leave out what lies in a folder that is there anyway; where a link stands (/bin), it would be in its way."""
     kept = list(bound)
     for path in sorted(dict.fromkeys(wanted), key=lambda one: len(one.parts)):
-        covered = any(path == one or one in path.parents for one in kept)
+        covered = any(path == one or one in path.parents for one in (*kept, *linked))
         if not covered and str(path) not in TOO_WIDE and path.exists():
             kept.append(path)
     return tuple(kept)

@@ -131,6 +131,11 @@ def test_a_program_right_below_a_wide_folder_is_shown_alone() -> None:
     assert Path("/opt") not in root.visible()
 
 
+def test_a_program_named_below_a_link_of_the_root_is_no_obstacle(opener: Opener, said: Said) -> None:
+    """Where /bin leads to /usr/bin, a folder bound there would be in the way of that link."""
+    assert said(opener("sandbox", Needs(programs=(Path("/bin/sh"),))), "echo yes") == "yes\n"
+
+
 def test_a_sandbox_that_cannot_start_says_why(opener: Opener, place: Place) -> None:
     opener("sandbox").close()
     shutil.rmtree(place.home)
