@@ -40,7 +40,7 @@ def curate(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         problem = deciding.decide(request)
         if not problem:
-            return redirect(request.get_full_path())
+            return redirect(_here(request, question))
     page = PAGES[question.show](question)
     context = {
         "page": page,
@@ -48,14 +48,21 @@ def curate(request: HttpRequest) -> HttpResponse:
         "waiting": waiting(request.user),
         "problem": problem,
         "ticked": request.POST.getlist("of") if problem else [],
+        "every": not problem and request.GET.get("tick") == "all",
         "reason": request.POST.get("reason", "") if problem else "",
         "trials": request.POST.get("trials", "") if problem else request.GET.get("trial", ""),
         "sorts": list(SORTS[question.show]),
         "verdicts": VERDICTS,
-        "link": request.build_absolute_uri(request.path + (f"?{query}" if (query := question.query()) else "")),
+        "link": request.build_absolute_uri(_here(request, question)),
         "crumbs": [("Curation", None)],
     }
     return private(render(request, f"curate/{question.show}.html", context, status=422 if problem else 200))
+
+
+def _here(request: HttpRequest, question: Asked) -> str:
+    """The list's own address, without what was only asked for once: that all of it be ticked."""
+    query = question.query()
+    return f"{request.path}?{query}" if query else request.path
 
 
 @require_safe

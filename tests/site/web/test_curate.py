@@ -98,6 +98,17 @@ def test_lists_are_narrowed_by_a_part_of_a_name_unless_it_is_a_whole_one(
     assert not shown(curator, f"?show=decisions&by=cur&run={second.ulid[-6:]}").select("tbody tr")
 
 
+def test_all_of_a_page_are_ticked_by_an_address_and_not_again_after_the_decision(
+    curator: Client, waiting: list[Run]
+) -> None:
+    link = next(str(a["href"]) for a in shown(curator, "?sort=newest").select(".pager a") if "Tick" in a.get_text())
+    soup = shown(curator, link)
+    assert len(soup.select("tbody input[checked]")) == len(waiting)
+    done = post(curator, "accept", query=link, of=runs_in(soup))
+    assert done.url == f"{HERE}?sort=newest"
+    assert Run.objects.filter(verdict="submitted").count() == 0
+
+
 def test_a_hidden_bench_changes_nothing_for_whoever_does_not_see_it(made: Callable[..., Run], client: Client) -> None:
     run = made(bench="acme/demo-2", trials=1, scenarios=1)
     asked = "/runs/runs.json?bench=acme/demo"
