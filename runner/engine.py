@@ -20,7 +20,7 @@ from .jobs import Executor, TrialJob, trial_seed
 from .journal import MANIFEST, Event, Journal, now, read_events
 from .manifest import Manifest
 from .recorded import Recorded
-from .replay import Attempt, Folding, RunResult, fold
+from .replay import Attempt, Fold, RunResult
 from .scheduling import Cells, Losses, Pending, Spending, may_retry, pending, retries_of
 from .settling import Settler
 
@@ -44,22 +44,22 @@ def drive(
     run_dir = Path(run_dir).resolve()
     manifest = Manifest.read(run_dir / MANIFEST)
     with Journal.open(run_dir) as journal:
-        before = list(read_events(run_dir))
-        result = fold(manifest, before)
-        todo = pending(result)
-        if before and not todo:
-            return result
-        Drive(run_dir, result, todo, journal, executor, on_event, cancel or threading.Event(), fail_fast=fail_fast).run(
-            workers, fresh=not any(event["type"] == "run.started" for event in before)
+        known = Fold(manifest, read_events(run_dir))
+        before = known.result()
+        todo = pending(before)
+        if before.started_at is not None and not todo:
+            return before
+        Drive(run_dir, known, todo, journal, executor, on_event, cancel or threading.Event(), fail_fast=fail_fast).run(
+            workers, fresh=before.started_at is None
         )
-    return fold(manifest, read_events(run_dir))
+    return known.result()
 
 
 class Drive:
     def __init__(
         self,
         run_dir: Path,
-        result: RunResult,
+        known: Fold,
         todo: list[Pending],
         journal: Journal,
         executor: Executor,
@@ -68,10 +68,10 @@ class Drive:
         *,
         fail_fast: bool = False,
     ) -> None:
-        self.run_dir, self.manifest, self.before = run_dir, result.manifest, result
+        self.run_dir, self.manifest, self.known, self.before = run_dir, known.manifest, known, known.result()
         self.journal, self.executor, self.on_event, self.cancel = journal, executor, on_event, cancel
         self.queue = deque(todo)
-        self.cells, self.losses, self.spending = Cells(), Losses(1), Spending.of(result)
+        self.cells, self.losses, self.spending = Cells(), Losses(1), Spending.of(self.before)
         self.running: dict[str, TrialJob] = {}
         self.fail_fast, self.given_up = fail_fast, ""
         self.failure: BaseException | None = None
@@ -79,7 +79,7 @@ class Drive:
         self.nothing = Recorded.of(run_dir, self.manifest).nothing() if self.manifest.regraded else {}
         self.turns = Turns(self.manifest)
         self._lock = threading.Lock()  # over queue, cells, spending, running
-        self._telling = threading.Lock()  # over journal and listener: a listener sees events in the journal's order
+        self._telling = threading.Lock()  # over journal, listener and fold: all see the events in one order
 
     def run(self, workers: int, *, fresh: bool) -> None:
         try:
@@ -173,15 +173,16 @@ class Drive:
         for job in jobs:
             self.executor.kill(job)
 
-    def tell(self, type: str, /, **fields: Any) -> Event:
-        return self._tell({"type": type, **fields})
+    def tell(self, type: str, /, **fields: Any) -> None:
+        self._tell({"type": type, **fields})
 
-    def _tell(self, event: Event) -> Event:
+    def _tell(self, event: Event) -> Attempt | None:
+        """Journal an event; give the attempt that it ends, if it ends one."""
         with self._telling:
             (written,) = self.journal.extend([event])
             if self.on_event is not None:
                 self.on_event(written)
-        return written
+            return self.known.feed(written)
 
     def _work(self, worker: int) -> None:
         try:
@@ -269,10 +270,10 @@ class Drive:
         if unwanted:
             self._not_run(todo)
             return Attempt(todo.index, todo.attempt, "cancelled")
-        folding, ended = Folding(), Attempt(todo.index, todo.attempt)
+        ended = Attempt(todo.index, todo.attempt)
         try:
             for event in self.executor.execute(job):
-                ended = folding.feed(self._tell(event)) or ended
+                ended = self._tell(event) or ended
         finally:
             with self._lock:
                 del self.running[job.key]

@@ -40,6 +40,7 @@ class LocalExecutor:
     def __init__(self, run_dir: Path, workers: int = 1, standby: Standby | None = None) -> None:
         self.run_dir, self.workers = Path(run_dir).resolve(), workers
         self.manifest = Manifest.read(self.run_dir / MANIFEST)
+        self.limit = wall_limit(self.manifest)
         self.settler = Settler(self.run_dir, self.manifest, BlobStore(self.run_dir.parent.parent / "blobs"))
         self.launcher: Launcher = ForkServer(self.run_dir, standby) if forks() else FreshProcesses(self.run_dir)
         self._running: dict[str, Watch] = {}
@@ -145,7 +146,7 @@ class Watch:
 
     def _patience(self) -> float:
         """A trial ends itself at its wall limit and keeps its record; one that does not is killed a little later."""
-        limit = wall_limit(self.executor.manifest)
+        limit = self.executor.limit
         starting = 0.0 if self.phase else START_TIMEOUT
         return starting + limit + min(10.0, 1.0 + limit / 10)
 
@@ -167,7 +168,7 @@ class Watch:
         if self.trouble:
             return self.trouble
         if self.killed_for == "timeout":
-            return f"The trial reached its wall-clock limit of {wall_limit(self.executor.manifest):g} s and was killed."
+            return f"The trial reached its wall-clock limit of {self.executor.limit:g} s and was killed."
         if self.fate:
             return f"The trial's process died with the server that had started it ({self.fate}; see {SERVER_LOG})."
         return "The trial's process died before the trial had ended."

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from .errors import RunnerError
 from .jobs import TrialJob
-from .journal import Event
+from .journal import Event, moment
 from .scenario.collecting import server_argv, server_env
 from .standby import READY, SERVER_LOG, Standby, answer, end
 
@@ -71,10 +71,14 @@ def read_lines(pipe: int, tick: float) -> Iterator[Event | None]:
 def _event(line: bytes | bytearray) -> Event | None:
     """A line cut by a kill is followed by the server's own; what is no event is left aside."""
     try:
-        event = json.loads(line)
+        event = json.loads(line.decode())
     except ValueError:
         return None
-    return event if isinstance(event, dict) and isinstance(event.get("type"), str) else None
+    if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+        return None
+    if isinstance(event.get("at"), int):
+        event["at"] = moment(event["at"])
+    return event
 
 
 class ForkServer:

@@ -54,7 +54,12 @@ EVENT_TYPES: dict[str, tuple[str, ...]] = {
 
 
 def now() -> str:
-    seconds, rest = divmod(time.time_ns(), 1_000_000_000)
+    return moment(time.time_ns())
+
+
+def moment(nanoseconds: int) -> str:
+    """Write a time of the machine's clock as events have it."""
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return f"{_second(seconds)}.{rest // 1_000_000:03d}Z"
 
 

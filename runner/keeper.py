@@ -124,9 +124,9 @@ def _reap(really: bool = True) -> bool:
     return True
 
 
-def collected(pid: int) -> int | None:
-    """Hand out the status of a child that was collected while others were ended; None where there is none."""
-    return _ended.pop(pid, None)
+def collected(*pids: int) -> tuple[int, int] | None:
+    """Hand out one of these children that was collected while others were ended, with its status; None for none."""
+    return next(((pid, _ended.pop(pid)) for pid in pids if pid in _ended), None)
 
 
 class Server:

@@ -36,6 +36,7 @@ __all__ = [
     "Artifact",
     "Attempt",
     "ChangeRecord",
+    "Fold",
     "Folding",
     "Guard",
     "Issue",
@@ -119,22 +120,39 @@ def attempts(events: Iterable[Event], folding: Folding | None = None) -> Iterato
             yield ended
 
 
+class Fold:
+    """A run's result as far as its events have come. The key is (trial, attempt); a trial's last attempt counts."""
+
+    def __init__(self, manifest: Manifest, events: Iterable[Event] = ()) -> None:
+        self.manifest, self._folding = manifest, Folding()
+        self._ended: dict[int, dict[int, Attempt]] = {}
+        for event in events:
+            self.feed(event)
+
+    def feed(self, event: Event) -> Attempt | None:
+        """Take one event; give the attempt that it ends, if it ends one. A misshapen one raises JournalError."""
+        attempt = self._folding.feed(event)
+        if attempt is not None:
+            self._ended.setdefault(attempt.trial, {})[attempt.number] = attempt
+        return attempt
+
+    def result(self) -> RunResult:
+        folding, tries = self._folding, {trial: {**ended} for trial, ended in self._ended.items()}
+        for attempt in folding.unended():
+            tries.setdefault(attempt.trial, {}).setdefault(attempt.number, attempt)
+        return RunResult(
+            manifest=self.manifest,
+            trials=tuple(_trial(planned, tries.get(planned.index, {}), folding) for planned in self.manifest.trials),
+            state=folding.state,
+            started_at=folding.started_at,
+            finished_at=folding.finished_at,
+            stopped=dict(folding.stopped),
+        )
+
+
 def fold(manifest: Manifest, events: Iterable[Event]) -> RunResult:
-    """Fold a journal whole. The fold key is (trial, attempt); a trial's last attempt counts."""
-    folding = Folding()
-    ended: dict[int, dict[int, Attempt]] = {}
-    for attempt in attempts(events, folding):
-        ended.setdefault(attempt.trial, {})[attempt.number] = attempt
-    for attempt in folding.unended():
-        ended.setdefault(attempt.trial, {}).setdefault(attempt.number, attempt)
-    return RunResult(
-        manifest=manifest,
-        trials=tuple(_trial(planned, ended.get(planned.index, {}), folding) for planned in manifest.trials),
-        state=folding.state,
-        started_at=folding.started_at,
-        finished_at=folding.finished_at,
-        stopped=folding.stopped,
-    )
+    """Fold a journal whole."""
+    return Fold(manifest, events).result()
 
 
 def read(run_dir: Path | str) -> RunResult:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from time import time_ns
 from typing import Any
 
-from runner.journal import encode, now
+from runner.journal import encode
 
 HELD = frozenset({"phase", "changes", "request"})
 """What the next event follows at once: both are one write, since each wakes the runner on the trials' time."""
@@ -22,7 +23,7 @@ class EventPipe:
         self._lock = threading.Lock()  # a scenario may observe from threads of its own
 
     def emit(self, type: str, /, **fields: Any) -> None:
-        line = encode({"type": type, "at": now(), **fields})
+        line = encode({"type": type, "at": time_ns(), **fields})  # the runner, which is warm, writes it out
         with self._lock:
             line, self._held = self._held + line, b""
             if type in HELD or (type == "at" and fields["phase"] == FIRST):
@@ -34,5 +35,5 @@ class EventPipe:
     def end(self, pid: int, status: int) -> None:
         """The server's last line. It begins a line of its own: a killed child may have left half of one."""
         with contextlib.suppress(OSError):
-            os.write(self.descriptor, b"\n" + encode({"type": "exit", "pid": pid, "status": status}))
+            os.write(self.descriptor, b'\n{"type":"exit","pid":%d,"status":%d}\n' % (pid, status))
         os.close(self.descriptor)

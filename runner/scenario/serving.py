@@ -74,11 +74,16 @@ def once(run_dir: Path, descriptor: int, row: dict[str, Any]) -> int:
 class Child:
     job: TrialJob
     pipe: EventPipe
-    process: keeper.Process
     keeper: Pooled | None
 
 
+RIGHTS = socket.CMSG_SPACE(array.array("i").itemsize)
+
+
 class Server:
+    """After each fork all that this process writes to is copied once more, be it the count of references to a function:
+    so what it does for each trial is done with few of them."""
+
     def __init__(self, channel: socket.socket, warm: Warm, items: Items) -> None:
         self.socket = channel
         self.warm, self.items = warm, items
@@ -110,7 +115,7 @@ class Server:
 
     def _obey(self) -> bool:
         try:
-            data, ancillary, _, _ = self.socket.recvmsg(MESSAGE, socket.CMSG_SPACE(array.array("i").itemsize))
+            data, ancillary, _, _ = self.socket.recvmsg(MESSAGE, RIGHTS, socket.MSG_CMSG_CLOEXEC)
         except OSError:
             return False
         if not data:
@@ -120,13 +125,14 @@ class Server:
             self._kill(request["kill"])
         else:
             (descriptor,) = array.array("i", ancillary[0][2])
-            os.set_inheritable(descriptor, False)
             self._run(TrialJob.from_json(self.warm.run_dir, request["run"]), EventPipe(descriptor))
         return True
 
     def _run(self, job: TrialJob, pipe: EventPipe) -> None:
-        with contextlib.suppress(Exception):  # the child meets the same trouble, and has a trial to tell it in
+        try:  # noqa: SIM105  what forks pays for each function that it calls, see below
             self.warm.needed(self.warm.manifest.trials[job.index])
+        except Exception:
+            pass  # the child meets the same trouble, and has a trial to tell it in
         on_host = self.warm.environment.isolation == "none"  # elsewhere a keeper lives inside, with the trial
         shared = self.warm.worlds.name == COPY  # what is mounted for a trial, only its own keeper sees
         lent = self.keepers.lend() if on_host and shared else None
@@ -136,7 +142,7 @@ class Server:
         if lent is not None:
             lent.let_go()
         keeper.collected(pid)  # of an orphan that had this number before
-        self.children[pid] = Child(job, pipe, keeper.process_of(pid), lent)
+        self.children[pid] = Child(job, pipe, lent)
 
     def _become(self, job: TrialJob, pipe: EventPipe, parent: int, lent: Pooled | None) -> NoReturn:
         """In the child: let go of all that is the server's, then be the trial."""
@@ -183,9 +189,8 @@ class Server:
 
     def _gone(self) -> tuple[int, int] | None:
         """Give a child that has ended. Ending a trial's orphans collects whatever died meanwhile, other trials too."""
-        for pid in (*self.children, *(one.process[0] for one in self.keepers.members)):
-            if (status := keeper.collected(pid)) is not None:
-                return pid, status
+        if early := keeper.collected(*self.children, *[one.process[0] for one in self.keepers.members]):
+            return early
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
@@ -194,10 +199,9 @@ class Server:
 
     def _end_orphans(self) -> None:
         """What a dead trial or keeper left becomes a child of this process. Those that live keep their own orphans."""
-        spared = [*(child.process for child in self.children.values()), *(one.process for one in self.keepers.members)]
-        known = {pid for pid, _ in spared}
-        if any(pid not in known for pid in _children()):
-            keeper.end_all(os.getpid(), spared)
+        keepers = [one.process for one in self.keepers.members]
+        if not {*_children()} <= {*self.children, *(pid for pid, _ in keepers)}:
+            keeper.end_all(os.getpid(), [*map(keeper.process_of, self.children), *keepers])
 
 
 def _children() -> list[int]:
