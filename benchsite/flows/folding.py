@@ -62,6 +62,8 @@ class Pass:
         self.folding.state = run.state
         self.seq, self.seen = run.journal_seq, run.seen_at
         self.made = self._made()
+        self.noted: dict[int, tuple[str, str]] = {}
+        """What was written of trials that were not run."""
 
     def go(self, batch: int, on_progress: Callable[[int, int], None]) -> None:
         with _without_gc():
@@ -90,9 +92,23 @@ class Pass:
             wait_for_no_disk()
             self.carrier.record(digests)
             self._attempts(batch.ended)
-            self._note(batch.mark, {})
+            self._aside()
+            self._note(batch.mark, self._begun_at())
             raise_revision(self.run)
         self.carrier.index()
+
+    def _aside(self) -> None:
+        """Write what no attempt tells, too: whoever goes on from the mark does not read it again."""
+        unrun = dict(self.folding.unrun)  # copied at once: events are read ahead meanwhile
+        new = {index: told for index, told in unrun.items() if self.noted.get(index) != told}
+        self.noted = unrun
+        self._fill(new, [index for index in new if not self.made[index]])
+        self._unrun(new)
+        self._stopped()
+
+    def _begun_at(self) -> dict[str, Any]:
+        began = self.folding.started_at
+        return {"started_at": clean.moment(began)} if began else {}
 
     def _finish(self, ended: list[Attempt]) -> None:
         """Write the last batch, give every planned trial its state, and count."""
@@ -137,8 +153,7 @@ class Pass:
         }
         if folding.state != "running" and folding.finished_at is None:
             columns.pop("finished_at")
-        if folding.started_at:
-            columns["started_at"] = clean.moment(folding.started_at)
+        columns |= self._begun_at()
         if self.seen:
             columns["seen_at"] = self.seen
         columns["under_way"] = sorted(self._under_way()) if folding.state == "running" else []
@@ -229,7 +244,7 @@ class Pass:
 
     def _settle(self, lost: set[int]) -> None:
         unrun = {index: told for index, told in self.folding.unrun.items() if index not in lost}
-        self._fill(unrun)
+        self._fill(unrun, [index for index, made in enumerate(self.made) if not made])
         running = self.folding.state == "running"
         left = self.run.trials.filter(attempts=0, reason="").exclude(index__in=unrun)
         old, new = (("not_run",), "queued") if running else (("queued", "running"), "not_run")
@@ -237,9 +252,8 @@ class Pass:
         self._unrun(unrun)
         self._open()
 
-    def _fill(self, unrun: dict[int, tuple[str, str]]) -> None:
+    def _fill(self, unrun: dict[int, tuple[str, str]], missing: list[int]) -> None:
         """Make the rows of planned trials that have none yet."""
-        missing = [index for index, made in enumerate(self.made) if not made]
         for start in range(0, len(missing), 5000):
             part = missing[start : start + 5000]
             ids = new_ids(Trial, len(part))
@@ -273,7 +287,7 @@ class Pass:
         facts.OLD_TRIALS.update(rows)
 
     def _stopped(self) -> None:
-        for position, sentence in self.folding.stopped.items():
+        for position, sentence in dict(self.folding.stopped).items():
             if type(position) is not int or not 0 <= position < len(self.cells):
                 raise JournalError(f"The journal stops a cell {clean.text(position, 20)} that is not listed.")
             Cell.objects.filter(pk=self.cells[position]).update(stopped=clean.text(sentence))

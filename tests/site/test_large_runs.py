@@ -81,7 +81,7 @@ def test_a_job_whose_worker_was_killed_half_way_is_taken_up_again_and_counts_not
     monkeypatch.setattr("benchsite.flows.ingest.BATCH", 4)
     monkeypatch.setattr(incoming, "OFTEN", 0.0)
     with monkeypatch.context() as killed:
-        killed.setattr(incoming, "_tell", killed_at(12))
+        killed.setattr(incoming, "_tell", killed_at(20))  # the trials that were not run stand before
         with pytest.raises(KeyboardInterrupt):
             drain()
     assert 0 < Trial.objects.count() < 27
@@ -90,6 +90,10 @@ def test_a_job_whose_worker_was_killed_half_way_is_taken_up_again_and_counts_not
     assert told(sender, job).json()["state"] == "done"
     run = Run.objects.get()
     assert (run.trials.count(), list(differences(run))) == (27, [])
+    assert {trial.index: (trial.state, trial.reason) for trial in run.trials.filter(attempts=0)} == {
+        6: ("cancelled", "The run was cancelled."), 12: ("not_run", "The budget of the run was spent."),
+    }  # fmt: skip
+    assert run.started_at is not None
     assert [user.username for user in run.bench.group.user_set.all()] == ["ada"]
     assert Upload.objects.get().state == "committed"
     assert BlobUse.objects.filter(run=run, blob__digest=run.manifest).exists()
