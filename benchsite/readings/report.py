@@ -28,7 +28,7 @@ def run_report(run: Run, asked: Question, address: str = "") -> str:
     """Give a run's report as the page shows it; links lead to `address`, the page's own, where it is known."""
     page = run_page(run, replace(asked, fixed=False, panels="all"))
     if page is None:
-        raise RunnerError("The run has no such axis, value or scenario; ask for one that its page offers.")
+        raise RunnerError("The run has no such axis, value, scenario or measure; ask for one that its page offers.")
     title = f"Run {run.label} of {run.bench}"
     return _report(
         "report/run.html", {"page": page, "title": title, "run": run, "sorts": SORTS}, address, run.finished_at

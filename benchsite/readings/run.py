@@ -71,9 +71,11 @@ class RunPage:
 
 
 def run_page(run: Run, asked: Question) -> RunPage | None:
-    """Answer, or None where the address names an axis, a value or a scenario that the run does not have."""
+    """Answer, or None where the address names an axis, a value, a scenario or a measure that the run does not have."""
     loaded = Loaded(run, with_before=True, with_cases=bool(asked.open))
     if asked.unknown(_values(loaded.cells)) or (asked.open and asked.open not in dict(loaded.scenarios.values())):
+        return None
+    if asked.measure and asked.measure not in {measure.key for measure in loaded.measures}:
         return None
     return _Page(loaded, asked, beside(run)).made()
 

@@ -3,6 +3,7 @@ from typing import Any
 
 from benchsite.management.reporting import report
 from benchsite.management.telling import Telling
+from runner.cli.writing import write
 
 
 class Command(Telling):
@@ -10,11 +11,12 @@ class Command(Telling):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("of", nargs="+", metavar="WHAT", help="a run's id, or run:ID, cell:RUN/KEY, subject:...")
-        parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+        parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it; or -")
         parser.add_argument("--policy", default="scored/1", help="scored/1 (default) or errors-fail/1")
         parser.add_argument("--measure", default="", metavar="KEY", help="what is shown (default: the headline)")
         parser.add_argument("--site", default="", metavar="URL", help="address of this site, so that links lead there")
 
     def flow(self, output: Path, **asked: Any) -> None:
-        output.write_text(report(**asked), encoding="utf-8")
-        self.say(f"{output} is written.")
+        write(output, report(**asked))
+        if str(output) != "-":
+            self.say(f"{output} is written.")

@@ -189,7 +189,8 @@ def test_what_several_tries_say_has_a_twin_with_what_a_success_costs(run: Run, p
 
 def test_odd_questions_are_not_answered_silently(run: Run, client: Client) -> None:
     base = reverse("run", args=[run.ulid])
-    for odd in ("?policy=all", "?sort=luck", "trials?state=failed", "trials?cell=0123456789", "trials?after=x"):
+    odd_ones = ("?policy=all", "?sort=luck", "?measure=luck", "trials?state=failed", "trials?cell=0123456789")
+    for odd in (*odd_ones, "trials?after=x"):
         assert client.get(base + odd).status_code == 404, odd
 
 

@@ -79,7 +79,11 @@ def test_the_command_writes_both_and_refuses_in_a_sentence(two: tuple[Run, Run],
     ):
         with pytest.raises(CommandError, match=told):
             call_command("report", *what, output=tmp_path / "no.html")
+    with pytest.raises(CommandError, match="no such axis, value, scenario or measure"):
+        call_command("report", two[0].ulid, output=tmp_path / "no.html", measure="luck")
     assert not (tmp_path / "no.html").exists()
+    with pytest.raises(CommandError, match=r"no/no\.html cannot be written: No such file"):
+        call_command("report", two[0].ulid, output=tmp_path / "no" / "no.html")
 
 
 def test_a_still_page_keeps_what_is_read_and_drops_what_only_works_on_the_site() -> None:
