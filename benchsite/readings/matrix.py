@@ -19,6 +19,8 @@ ROWS = 200
 SORTS = ("name", "rate", "spread")
 LARGE = 1_000
 """Squares."""
+NEW = tuple.__new__
+"""Makes a named tuple in half the time that its own function takes."""
 
 
 class Square(NamedTuple):
@@ -122,8 +124,8 @@ class Values:
 
     def __init__(self, measure: MeasureFacts, tallies: Sequence[TallyRow]) -> None:
         self.measure = measure
-        self.rows = {(row.cell, row.case): row for row in tallies}
-        self.places = decimals(row.figure for row in tallies)
+        self.rows = {row[:2]: row for row in tallies}
+        self.places = decimals([row[4] for row in tallies])
         self.numbers = measure.type != "category" and not measure.rate
         self.format = f",.{self.places}f"
 
@@ -158,21 +160,21 @@ class Squares:
         """Make a square; of thousands made of one slot most are alike, and their states were read once (see counts)."""
         if len(slots) > 1:
             return square(slots, self.policy, self.values)
-        slot, values = slots[0], self.values
-        key = (slot.planned, id(slot.states), id(slot.faults))
+        cell, _, case, planned, states, faults, _, _, _, _, _, _ = slots[0]
+        key, values = (planned, id(states), id(faults)), self.values
         made = self.known.get(key)
         if made is None:
             made = self.known[key] = square(slots, self.policy, None)
         if values is None:
             return made
-        row = values.rows.get((slot.cell, slot.case))
+        row = values.rows.get((cell, case))
         if row is None:
             return _figure(slots, made.planned, made.errors, made.excluded, values)
         if values.numbers:  # as _figure has it, which makes lists first
             _, _, n, _, figure, _ = row
             usual = figure is not None and -HUGE < figure < HUGE  # a page has thousands, `fixed` knows the others
             text = format(figure, values.format) if usual else fixed(figure, values.places)
-            return Square(figure, text, figure, n, made.planned, made.errors, made.excluded)
+            return NEW(Square, (figure, text, figure, n, planned, made.errors, made.excluded))
         alike = (*key, row.n, row.sum, id(row.shares))
         found = self.known.get(alike)
         if found is None:

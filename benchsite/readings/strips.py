@@ -32,8 +32,13 @@ NO_STRIP = Strip((), 0)
 def strips(trials: Any, by: str) -> dict[int, Strip]:
     """Give a strip per cell or per scenario (`by`), in the order of case and number; long ones say what is left."""
     marks: dict[int, list[Mark]] = defaultdict(list)
+    more: dict[int, int] = defaultdict(int)
     place = FIELDS.index(by)
     for row in trials.order_by(by, "case", "number").values_list(*FIELDS)[:READ]:
         index, _, _, number, state, outcome, withdrawn, case, reason = row
-        marks[row[place]].append(Mark(index, "withdrawn" if withdrawn else outcome or state, number, case, reason))
-    return {key: Strip(tuple(of[:MARKS]), max(0, len(of) - MARKS)) for key, of in marks.items()}
+        of = marks[row[place]]
+        if len(of) == MARKS:
+            more[row[place]] += 1
+        else:
+            of.append(Mark(index, "withdrawn" if withdrawn else outcome or state, number, case, reason))
+    return {key: Strip(tuple(of), more[key]) for key, of in marks.items()}

@@ -177,7 +177,12 @@ def square_html(square: Square | None, key10: str, rest: Rest, scale: tuple[floa
     """
     if square is None:
         return '<td class="g0" title="not planned">–</td>'
-    colour, title, text, glyph = _looks(square, scale, turned)
+    value, text, _, n, planned, errors, excluded = square
+    if value is None or errors or excluded or n < planned:
+        colour, title, text, glyph = _looks(square, scale, turned)
+    else:  # most squares: as little markup as there can be
+        colour, title, glyph = step(value, scale, turned=turned), "", ""
+        text = _escaped(text)
     beside, (before, after) = "", rest.counted if square.n else rest.planned
     if rest.versus and missed(square):
         if rest.lead:
@@ -185,6 +190,9 @@ def square_html(square: Square | None, key10: str, rest: Rest, scale: tuple[floa
         else:
             beside = f'<a class="vs" href="versus?cell={key10}{rest.versus}">≠</a>'
     return f'<td class="{colour}"><a href="{before}{key10}{after}"{title}>{text}</a>{glyph}{beside}</td>'
+
+
+_escaped = lru_cache(maxsize=4096)(escape)
 
 
 @lru_cache(maxsize=4096)
