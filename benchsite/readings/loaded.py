@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -21,12 +23,14 @@ from runner.errors import RunnerError
 
 from .counts import Counts, ReadOnce, Slot, by_cell, read_slots, slots_of, total
 from .leaderboard import MeasureFacts, headline_of, measures_of
-from .matrix import TallyRow, Values
+from .matrix import NEW, TallyRow, Values
 from .prepared import Prepared
 from .subjects import Axes, CellFacts, cells_of
 from .words import natural
 
 MANIFEST_LIMIT = 64 << 20
+RUNS, LARGEST = 4, 50_000
+"""Rollups of so many runs are kept, none of a run of more planned trials: some fifty megabytes at the most."""
 REDUCED = ("median", "min", "max")
 """Reducers whose figure of a case stands in a column of its own."""
 
@@ -117,7 +121,17 @@ class Loaded:
         return Before(one[6], tuple(sorted(set(parts) - {"definition"})), tuple(changed), tuple(new), tuple(gone))
 
     @cached_property
+    def _as_it_is(self) -> AsItIs | None:
+        """What rollups are kept by; None where they are read anew: parts, those of a run that goes on or a huge one."""
+        run, part = self.run, self.only or self.with_cases
+        if part or run.state == Run.State.RUNNING or run.counts.get("planned", 0) > LARGEST:
+            return None
+        return AsItIs(run.ulid, run.created_at, run.revision, run)
+
+    @cached_property
     def slots(self) -> list[Slot]:
+        if self._as_it_is:
+            return _kept_slots(self._as_it_is)
         wanted = self._wanted(self.run.slots.all())
         if not self.with_cases:
             return slots_of(wanted)
@@ -131,6 +145,8 @@ class Loaded:
 
     @cached_property
     def by_cell(self) -> dict[int, Counts]:
+        if self._as_it_is:
+            return defaultdict(Counts, _kept_counts(self._as_it_is))
         return by_cell(self.slots)
 
     @cached_property
@@ -139,26 +155,9 @@ class Loaded:
 
     def values_of(self, measure: MeasureFacts) -> Values:
         """Figures of any measure from tallies. The boolean headline is counted from slots instead, with its policy."""
-        rows = self._wanted(Tally.objects.filter(run=self.run, measure=measure.id))
-        # each column more costs as much as the rest of such a row, and there are thousands
-        if measure.type == "category":
-            once, found = ReadOnce(), rows.annotate(of_shares=Cast("shares", TextField()))
-            shared = found.values_list("cell_id", "case_id", "n", "of_shares")
-            return Values(measure, [TallyRow(cell, case, n, None, None, once[of]) for cell, case, n, of in shared])
-        names = ("cell_id", "case_id", "n", "sum")
-        if measure.reducer in REDUCED:
-            reduced = rows.values_list(*names, measure.reducer)
-            return Values(measure, [TallyRow(*row, NO_SHARES) for row in reduced])
-        summed = rows.values_list(*names)
-        if measure.reducer == "sum":
-            return Values(measure, [TallyRow(*row, row[-1], NO_SHARES) for row in summed])
-        return Values(
-            measure,
-            [
-                TallyRow(cell, case, n, total, total / n if n and total is not None else None, NO_SHARES)
-                for cell, case, n, total in summed
-            ],
-        )
+        if self._as_it_is:
+            return _kept_values(self._as_it_is, measure)
+        return _values(self._wanted(Tally.objects.filter(run=self.run)), measure)
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -169,6 +168,57 @@ class Loaded:
             return _manifest(self.run.manifest)
         except (RunnerError, ValueError):
             return {}
+
+
+def _values(tallies: Any, measure: MeasureFacts) -> Values:
+    rows = tallies.filter(measure=measure.id)
+    # each column more costs as much as the rest of such a row, and there are thousands
+    if measure.type == "category":
+        once, found = ReadOnce(), rows.annotate(of_shares=Cast("shares", TextField()))
+        shared = found.values_list("cell_id", "case_id", "n", "of_shares")
+        return Values(measure, [NEW(TallyRow, (cell, case, n, None, None, once[of])) for cell, case, n, of in shared])
+    names = ("cell_id", "case_id", "n", "sum")
+    if measure.reducer in REDUCED:
+        reduced = rows.values_list(*names, measure.reducer)
+        return Values(measure, [TallyRow(*row, NO_SHARES) for row in reduced])
+    summed = rows.values_list(*names)
+    if measure.reducer == "sum":
+        return Values(measure, [TallyRow(*row, row[-1], NO_SHARES) for row in summed])
+    return Values(
+        measure,
+        [
+            NEW(TallyRow, (cell, case, n, total, total / n if n and total is not None else None, NO_SHARES))
+            for cell, case, n, total in summed
+        ],
+    )
+
+
+@dataclass(frozen=True)
+class AsItIs:
+    """A run by what changes with each of its numbers: whatever changes a rollup raises the revision with it."""
+
+    ulid: str
+    created_at: datetime
+    revision: int
+    run: Run = field(compare=False)
+
+
+# Readers sort, filter and turn the same few runs. The revision is read first, so nothing here is older than its key.
+
+
+@lru_cache(maxsize=RUNS)
+def _kept_slots(of: AsItIs) -> list[Slot]:
+    return slots_of(of.run.slots.all())
+
+
+@lru_cache(maxsize=RUNS)
+def _kept_counts(of: AsItIs) -> dict[int, Counts]:
+    return dict(by_cell(_kept_slots(of)))
+
+
+@lru_cache(maxsize=RUNS)
+def _kept_values(of: AsItIs, measure: MeasureFacts) -> Values:
+    return _values(of.run.tallies.all(), measure)
 
 
 @lru_cache(maxsize=64)

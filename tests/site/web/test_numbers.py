@@ -110,10 +110,14 @@ def test_what_is_counted_as_flaky_is_listed_pair_by_pair(run: Run, page: Page, l
 
 def test_numbers_still_agree_after_a_trial_is_withdrawn(run: Run, page: Page, listed: Listed) -> None:
     solved = run.trials.filter(outcome="solved").first()
-    withdraw_trial(run, solved.index, by=make_curator(), reason="the judge was down")
     address = reverse("run", args=[run.ulid])
-    numbers = dict(links(page(address), address))
+    addresses = [address, f"{address}?measure=collateral"]
+    before = [dict(links(page(one), one)) for one in addresses]
+    withdraw_trial(run, solved.index, by=make_curator(), reason="the judge was down")
+    numbers, of_measure = (dict(links(page(one), one)) for one in addresses)
     assert {link: listed(link) for link in numbers} == numbers
+    for old, new in zip(before, (numbers, of_measure), strict=True):
+        assert old != new, "what a process keeps of a run is not shown once the run has changed"
     assert listed(address + "trials?state=withdrawn") == 1
 
 
