@@ -33,6 +33,7 @@ from .curate import decide
 from .folding import Busy, Pass
 from .sources import Source
 from .struck import Struck
+from .undone import undone
 
 Progress = Callable[[int, int], None]
 """Told (bytes folded, bytes of the journal) after every batch."""
@@ -90,7 +91,8 @@ def take(
     """Ingest from any source. `kept` holds columns of a run that a rebuild must bring back as they were."""
     data = source.manifest_bytes()
     manifest = read_manifest(data)
-    with _with_room():
+    there = bool(kept) or Run.objects.filter(ulid=manifest.run).exists()
+    with _with_room(), undone(manifest.run, manifest.bench, there=there):
         run, carrier = _open(manifest, data, source, by, visibility, kept or {})
         keep = partial(_keep_journal, source, carrier) if keep_events else None
         with source.open_events() as file:

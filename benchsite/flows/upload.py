@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
-from django.db import OperationalError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -19,26 +18,21 @@ from benchsite.accounts.access import group_ids, is_curator, join
 from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
-from benchsite.curation.models import RunLabel
 from benchsite.jobs.models import Sent, Upload
 from benchsite.runs.models import Run
 from runner.blobs import is_digest
 from runner.errors import BundleError, JournalError, RunnerError
 from runner.exchange.bundle import Bundle, Limits, open_bundle
-from runner.exchange.references import references
 from runner.journal import EVENTS, MANIFEST
 from runner.manifest import Manifest
 
 from . import clean, leaks, projected
-from .erase import erase_runs, erase_unused
 from .folding import Busy
-from .ingest import BATCH, Conflict, Progress, read_manifest, take
-from .placed import Placed
+from .ingest import Conflict, Progress, take
+from .judged import TooLarge, judge, readable
 from .sources import Source
-from .struck import Struck
+from .undone import undone
 
-log = logging.getLogger(__name__)
-LARGEST_MANIFEST = 64 << 20
 Tell = Callable[[str, int, int], None]
 """Told (what is done, how much of it, of how much)."""
 UNPACKING, CHECKING, WRITING = "unpacking files", "checking the journal", "writing trials"
@@ -46,10 +40,6 @@ UNPACKING, CHECKING, WRITING = "unpacking files", "checking the journal", "writi
 
 class Unfit(RunnerError):
     """What was sent cannot be taken as it is."""
-
-
-class TooLarge(RunnerError):
-    """More than this site takes."""
 
 
 class NotThere(RunnerError):
@@ -261,8 +251,10 @@ def _note_sent(user: Any, blobs: list[tuple[str, int]]) -> None:
 def _take(upload: Upload, tell: Tell) -> Run:
     """Turn what was sent into rows, whole or not at all."""
     source = Source.of_store(upload.manifest, upload.events)
-    manifest = _judge(upload, source, partial(tell, CHECKING))
-    with _undone(upload):
+    manifest = judge(upload, source, partial(tell, CHECKING))
+    run = Run.objects.filter(ulid=upload.run).first()
+    there = run is not None and not _half_taken(run, upload)
+    with undone(upload.run, upload.bench, there=there), readable():
         Upload.objects.filter(pk=upload.pk).update(state=Upload.State.TAKING)
         _make_bench(manifest, upload.by)
         return take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE, on_progress=partial(tell, WRITING))
@@ -275,73 +267,3 @@ def _make_bench(manifest: Manifest, user: Any) -> None:
             bench = projected.bench_of(manifest, Bench.Visibility.PRIVATE)
             if bench.group is not None:
                 join(user, bench.group)
-
-
-@contextmanager
-def _undone(upload: Upload) -> Iterator[None]:
-    """Where a run turns out unfit half-way, take away again what was made for it: run, bench and the owner's group."""
-    owner, _, _ = upload.bench.partition("/")
-    benches, groups = Bench.objects.named(upload.bench), projected.Group.objects.filter(name=owner)
-    run = Run.objects.filter(ulid=upload.run).first()
-    was = run is not None and not _half_taken(run, upload), benches.exists(), groups.exists()
-    try:
-        with _readable():
-            yield
-    except (Busy, OSError, OperationalError):  # another one is at it, or the machine is at its end: nothing is unfit
-        raise
-    except Exception:
-        with transaction.atomic():
-            for rows, there in zip((Run.objects.filter(ulid=upload.run), benches, groups), was, strict=True):
-                if there:
-                    break
-                _take_away(rows, upload)
-        raise
-
-
-def _take_away(rows: Any, upload: Upload) -> None:
-    if rows.model is Run:
-        for run in rows.select_related("bench"):
-            erase_runs(Run.objects.filter(pk=run.pk))
-            erase_unused(run.bench)
-        RunLabel.objects.filter(run=upload.run).delete()
-    else:
-        rows.delete()
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    """Say in one sentence that the shape of a record is none we know, wherever that shows."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        log.warning("The journal of an upload cannot be read", exc_info=True)
-        raise JournalError(f"The journal cannot be read ({type(error).__name__}: {clean.text(error, 200)}).") from error
-
-
-def _judge(upload: Upload, source: Source, tell: Progress) -> Manifest:
-    """A run may only speak of bytes it brought: a digest of somebody else's would open their blob."""
-    if source.manifest.stat().st_size > LARGEST_MANIFEST:
-        raise JournalError(f"The manifest is larger than {LARGEST_MANIFEST} bytes.")
-    manifest = read_manifest(source.manifest_bytes())
-    if (manifest.run, manifest.bench) != (upload.run, upload.bench):
-        raise JournalError("The manifest names another run or bench than the upload announced.")
-    announced = set(upload.digests)
-    if sum(store().size(digest) for digest in announced) > settings.UPLOAD_TOTAL:
-        raise TooLarge(f"The upload is larger than the {settings.UPLOAD_TOTAL} bytes this site takes.")
-    with source.open_events() as file, _readable():
-        folding = Placed(Struck(file), 0, manifest.run, len(manifest.rows))
-        for digest in references(manifest, _folded(folding, tell), source.blobs):
-            if digest not in announced:
-                raise JournalError(f"The run speaks of the blob {digest[:12]}…, which the upload did not announce.")
-    if folding.state == "running":
-        raise JournalError("The run has not ended; send it when it has.")
-    return manifest
-
-
-def _folded(folding: Placed, tell: Progress) -> Iterable[Any]:
-    """Give the ended attempts, then those still open: a lost attempt's evidence is evidence too."""
-    size = folding.file.seek(0, 2)
-    for batch in folding.batches(BATCH):
-        yield from batch.ended
-        tell(batch.place, size)
-    yield from (*folding.left, *folding.unended())

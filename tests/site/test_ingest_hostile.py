@@ -12,6 +12,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from benchsite.artifacts.store import store
+from benchsite.benches.models import Bench
 from benchsite.flows.ingest import FULL, NoRoom, ingest
 from benchsite.flows.recheck import differences
 from benchsite.runs.models import Run, Trial
@@ -151,12 +152,16 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         ingest(tmp_path)
 
 
-def test_an_attempt_that_ends_twice_is_refused_however_far_apart(tmp_path: Path) -> None:
+def test_an_attempt_that_ends_twice_is_refused_however_far_apart_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchsite.flows.ingest.BATCH", 5)
     run_dir = make.make_run(tmp_path)
     events = (run_dir / "events.jsonl").read_bytes().splitlines(keepends=True)
     (run_dir / "events.jsonl").write_bytes(b"".join([*events, *events[1:]]))
     with pytest.raises(JournalError, match=r"attempt 1 of trial \d+ ends twice"):
         ingest(run_dir)
+    assert [rows.objects.count() for rows in (Trial, Run, Bench)] == [0, 0, 0]
 
 
 def test_an_attempt_that_grows_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
