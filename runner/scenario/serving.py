@@ -109,6 +109,7 @@ class Server:
                 if descriptor == self.wake:
                     os.read(self.wake, 4096)
                 elif not self._obey():
+                    self.keepers.dismiss()
                     keeper.end_all(os.getpid())
                     return
             self._reap()
