@@ -42,7 +42,6 @@ for name, function in {
     "foreign": formats.foreign,
     "plainly": formats.plainly,
     "ordinal": words.ordinal,
-    "markdown": markdown,
     "readme": partial(markdown, below=2),
     "document": partial(markdown, anchors=True),
 }.items():

@@ -31,7 +31,9 @@ def said(client: Client, route: str, run: Run, **fields: object) -> str:
 
 
 def test_a_member_writes_on_a_run_and_on_a_trial(run: Run, member: Client) -> None:
-    assert "<em>odd</em>" in said(member, "run_note", run, text="An *odd* result <script>alert(1)</script>")
+    written = said(member, "run_note", run, text="# Of note\n\nAn *odd* result <script>alert(1)</script>")
+    assert "<em>odd</em>" in written
+    assert written.count("<h1") == 1, "a note's headings stand below the page's"
     assert "look here" in said(member, "run_note", run, text="look here", trial=2)
     text = Client().get(f"/runs/{run.ulid}/").content.decode()
     assert "<em>odd</em>" in text
