@@ -263,7 +263,7 @@ def verdict(table: Board) -> Verdict:
     """Tell who leads, by what, and how sure that is."""
     best = table.best
     if best is None:
-        return Verdict("", "Nothing has been scored yet.")
+        return Verdict("", "No trial is scored.")
     head = " ".join(filter(None, (table.measure.name, table.figure(best), table.bounds(best))))
     tried = count(best.n, "counted trial") + (f" of {best.planned:,} planned" if best.partial else "")
     if len(table.places) == 1:
