@@ -122,9 +122,9 @@ class Loaded:
 
     @cached_property
     def _as_it_is(self) -> AsItIs | None:
-        """What rollups are kept by; None where they are read anew: parts, those of a run that goes on or a huge one."""
-        run, part = self.run, self.only or self.with_cases
-        if part or run.state == Run.State.RUNNING or run.counts.get("planned", 0) > LARGEST:
+        """What rollups are kept by; None where they are read anew: a part of them, or those of a huge run."""
+        run = self.run
+        if self.only or self.with_cases or run.counts.get("planned", 0) > LARGEST:
             return None
         return AsItIs(run.ulid, run.created_at, run.revision, run)
 
@@ -203,7 +203,8 @@ class AsItIs:
     run: Run = field(compare=False)
 
 
-# Readers sort, filter and turn the same few runs. The revision is read first, so nothing here is older than its key.
+# Readers sort, filter and turn the same few runs, and watch one together.
+# The revision is read first, so nothing that is kept is older than its key.
 
 
 @lru_cache(maxsize=RUNS)
