@@ -63,6 +63,8 @@ def login_of(agent: Resolved) -> Login | None:
     declared = agent.spec.credentials if isinstance(agent.spec, Cli | Command) else ""
     if not declared:
         return None
+    if reason := getattr(agent.module, "NO_LOGIN", ""):
+        raise BenchError(f"The agent {agent.name!r} cannot be lent a login: {reason}.")
     own = str(getattr(agent.module, "CREDENTIALS", ""))
     shown = f"~/{own}" if declared is True else str(declared)
     if declared is True and not own:

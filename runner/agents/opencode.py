@@ -44,7 +44,8 @@ def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
 
 
 def invoke(ask: Ask) -> Invocation:
-    model = f"{PROVIDER}/{ask.model}" if ask.model and cli(ask.spec).base_url else ask.model
+    own, name = _provider(ask)
+    model = f"{own}/{name}" if name and cli(ask.spec).base_url else ask.model
     argv = [
         *find_program("opencode", INSTALL).argv,
         *("run", "--format", "json", "--print-logs", "--log-level", "ERROR"),
@@ -63,17 +64,23 @@ def _config(ask: Ask) -> dict[str, Any]:
     """The key stands in the environment alone: a config file in a kept home must not hold it."""
     config: dict[str, Any] = {"autoupdate": False, "share": "disabled", "permission": ALLOWED}
     if cli(ask.spec).base_url:
-        config["provider"] = {
-            PROVIDER: {
-                "npm": "@ai-sdk/openai-compatible",
-                "name": PROVIDER,
-                "options": {"baseURL": v1_url(cli(ask.spec).base_url), "apiKey": "{env:OPENAI_API_KEY}"},
-                "models": {ask.model: {"name": ask.model}} if ask.model else {},
-            }
-        }
-        if ask.model:
-            config["small_model"] = f"{PROVIDER}/{ask.model}"  # titles and summaries go there too
+        provider, model = _provider(ask)
+        options = {"baseURL": v1_url(cli(ask.spec).base_url)}
+        told: dict[str, Any] = {"options": options, "models": {model: {"name": model}} if model else {}}
+        if provider == PROVIDER:
+            told |= {"npm": "@ai-sdk/openai-compatible", "name": PROVIDER}
+            options["apiKey"] = "{env:OPENAI_API_KEY}"
+        config["provider"] = {provider: told}
+        if model:
+            config["small_model"] = f"{provider}/{model}"  # titles and summaries go there too
     return nested(ask.axes, config)
+
+
+def _provider(ask: Ask) -> tuple[str, str]:
+    """Give provider and model at an endpoint of the bench's own. A login is of a provider by name, which is then asked
+    there in its own protocol."""
+    named, _, model = ask.model.partition("/") if ask.model else ("", "", "")
+    return (named, model) if model and cli(ask.spec).credentials else (PROVIDER, ask.model or "")
 
 
 def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:

@@ -24,6 +24,7 @@ KIND = "qwen-code"
 INSTALL = "npm install -g @qwen-code/qwen-code"
 DEFAULT_ENDPOINT = "https://api.openai.com"
 KEYS = OPENAI_KEYS
+NO_LOGIN = "Qwen Code lets nobody in by a login any more (its OAuth ended in April 2026); give it a key, OPENAI_API_KEY"
 SETTINGS = {
     "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
     "privacy": {"usageStatisticsEnabled": False},

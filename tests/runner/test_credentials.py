@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from runner.agents import resolve
 from runner.cleaning import Left
-from runner.credentials import Login, Turns, lend, pairs_of, take_back
+from runner.credentials import Login, Turns, lend, login_of, pairs_of, take_back
+from runner.definition import Cli
 from runner.doctor import diagnose
-from runner.errors import AgentMissing
+from runner.errors import AgentMissing, BenchError
 from runner.prepare import prepare
 from runner.records import RunResult
 from runner.running import run
@@ -234,6 +236,11 @@ def test_a_login_that_is_there_has_one_lock_and_a_missing_one_is_told_before_any
     with pytest.raises(AgentMissing, match=sentence):
         prepare(folder)
     assert [problem.split(":")[0] for problem in diagnose(folder).problems] == ["tool"]
+
+
+def test_a_program_that_nobody_logs_in_to_is_lent_no_login() -> None:
+    with pytest.raises(BenchError, match=r"'qwen' cannot be lent a login: .* give it a key, OPENAI_API_KEY"):
+        login_of(resolve({"qwen": Cli("qwen-code", credentials=True)}, "qwen"))
 
 
 @pytest.mark.parametrize(

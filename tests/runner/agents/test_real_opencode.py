@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.agents import opencode
+from runner.agents import opencode, resolve
+from runner.credentials import lend, login_of, take_back
 from runner.definition import Cli
 from runner.mock_model import MockModel
 
@@ -58,11 +59,23 @@ def test_the_file_is_really_fixed_and_a_second_request_goes_on_where_the_first_e
     assert [path.name for path in one.world.iterdir()] == ["calc.py"]
 
 
-def test_a_key_that_is_refused_is_a_fault(desk: Make) -> None:
+def test_a_login_is_what_its_provider_is_asked_with_and_one_that_is_refused_is_a_fault(
+    desk: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a key that provider is asked nothing at all, and none but the login's is there."""
+    monkeypatch.setenv("HOME", str(tmp_path / "mine"))
     with MockModel({"key": "another", "replies": [{"say": "Hello."}]}) as model:
-        reading, done = desk(Cli("opencode", base_url=model.url), {"model": "small"}).request(timeout=240)
+        one = desk(Cli("opencode", base_url=model.url, credentials=True), {"model": "openai/small"})
+        mine = login_of(resolve({"opencode": one.spec}, "opencode"))
+        assert mine is not None
+        mine.file.parent.mkdir(parents=True)
+        mine.file.write_text('{"openai": {"type": "api", "key": "sk-canary-of-a-login"}}')
+        lend(mine, one.root, one.home)
+        reading, done = one.request(timeout=240)
+        assert {request["path"] for request in model.requests} == {"/responses"}
     assert not done.timed_out
     assert reading.fault == ("provider_auth", "opencode reported: 401 invalid x-api-key")
+    assert take_back(one.root, one.home) is not None
 
 
 def test_the_version_is_probed(desk: Make) -> None:
