@@ -74,7 +74,7 @@ def check(
 
 def _judged(manifest: Manifest) -> MeasureSpec:
     """Give the headline, which must have a direction: without one nothing can be reached or missed."""
-    headline = manifest.headline()
+    headline = manifest.headline
     if headline is None or headline.objective not in ("maximize", "minimize"):
         name = headline.key if headline else "none"
         raise BenchError(

@@ -17,7 +17,7 @@ from .environments import cgroups, container, engines
 from .environments.limits import held_by
 from .errors import RunnerError
 from .processes import kill_tree
-from .worlds.places import Place, drop_place, worlds_root
+from .worlds.places import OWNER, Place, drop_place, worlds_root
 
 NAMELESS = 86400.0
 """Seconds after which a world is left behind that does not say whose it is."""
@@ -41,7 +41,7 @@ class Left:
             cgroups.remove(Path(self.name))
         else:
             take_back(Path(self.name))
-            drop_place(Place(Path(self.name)))
+            drop_place(Place(self.name))
 
 
 def left_behind() -> list[Left]:
@@ -69,13 +69,13 @@ def _places() -> Iterator[Place]:
     root = worlds_root()
     for run in sorted(root.iterdir()) if root.is_dir() else ():
         if run.is_dir() and not run.is_symlink():
-            yield from (Place(one) for one in sorted(run.iterdir()) if re.fullmatch(r"\d+-\d+", one.name))
+            yield from (Place(str(one)) for one in sorted(run.iterdir()) if re.fullmatch(r"\d+-\d+", one.name))
 
 
 def _is_stale(place: Place) -> bool:
     """Its maker is gone, and so is whoever drives its run: between the two a world is kept or put away."""
     try:
-        pid, began, run = os.readlink(place.owner).split(" ", 2)  # noqa: PTH115  it leads nowhere
+        pid, began, run = os.readlink(place.at(OWNER)).split(" ", 2)  # noqa: PTH115  it leads nowhere
         process = int(pid), int(began)
     except (OSError, ValueError):
         with contextlib.suppress(OSError):

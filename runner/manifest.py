@@ -161,8 +161,17 @@ class Manifest:
     def trials(self) -> tuple[PlannedTrial, ...]:
         return tuple(PlannedTrial(index, *row) for index, row in enumerate(self.rows))
 
+    @cached_property
+    def by_key(self) -> dict[str, MeasureSpec]:
+        return {measure.key: measure for measure in self.measures}
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        return frozenset(measure.key for measure in self.measures if measure.required)
+
+    @cached_property
     def headline(self) -> MeasureSpec | None:
-        """Give the measure a matrix shows first: the declared one, else the first boolean, else the first."""
+        """The measure a matrix shows first: the declared one, else the first boolean, else the first."""
         chosen = [m for m in self.measures if m.headline] or [m for m in self.measures if m.type == "bool"]
         return next(iter([*chosen, *self.measures]), None)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from .errors import PathRefused
 
 JsonPath = str | dict[str, str]
+StrPath = str | os.PathLike[str]
+"""A path as the functions of `os` take it. What each trial does is done with text: a path object costs as much."""
 
 
 def to_json(path: str) -> JsonPath:

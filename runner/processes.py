@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 
 from . import keeper
 from .errors import RunnerError
+from .paths import StrPath
 
 GRACE = 0.5
 """Seconds between asking a timed-out command to end and killing it: CLIs write their last lines then."""
@@ -280,9 +281,9 @@ def run_process(
     *,
     cwd: Path | str,
     env: Mapping[str, str],
-    stdin: Path | None = None,
-    stdout: Path | None = None,
-    stderr: Path | None = None,
+    stdin: StrPath | None = None,
+    stdout: StrPath | None = None,
+    stderr: StrPath | None = None,
     timeout: float | None = None,
 ) -> Done:
     """Run one command on this machine; nothing it started is alive when this returns. No path means /dev/null."""
@@ -306,14 +307,14 @@ def output_of(
 
 
 @contextlib.contextmanager
-def opened(stdin: Path | None, stdout: Path | None, stderr: Path | None) -> Iterator[tuple[int, int, int]]:
+def opened(stdin: StrPath | None, stdout: StrPath | None, stderr: StrPath | None) -> Iterator[tuple[int, int, int]]:
     """Open a command's three descriptors. Agents may write beside these paths, so no link is followed."""
     held: list[int] = []
     try:
         held.append(os.open(stdin or os.devnull, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
         os.set_blocking(held[0], True)
         held.append(_open_fresh(stdout))
-        held.append(held[1] if str(stderr) == str(stdout) else _open_fresh(stderr))
+        held.append(held[1] if stderr == stdout else _open_fresh(stderr))
         yield held[0], held[1], held[2]
     except OSError as error:
         raise ProcessLost(f"{error.filename} cannot be opened for a command: {error.strerror}.") from error
@@ -322,13 +323,12 @@ def opened(stdin: Path | None, stdout: Path | None, stderr: Path | None) -> Iter
             os.close(descriptor)
 
 
-def _open_fresh(path: Path | None) -> int:
+def _open_fresh(path: StrPath | None) -> int:
     if path is None:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     if os.path.lexists(path):
-        path.unlink()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(path, flags, 0o644)
+        os.unlink(path)  # noqa: PTH108
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
 
 
 def kill_tree(pid: int) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
+from .paths import StrPath
+
 CHUNK = 1 << 20
 SHORTEST = 4
 """A shorter value would strike out half of every text; it protects nothing either."""
@@ -187,9 +189,12 @@ class Redactor:
             held = held[max(0, len(held) - self.longest + 1) :]
         return list(names)
 
-    def clean_file(self, file: Path) -> None:
+    def clean_file(self, path: StrPath) -> None:
         """Rewrite a file without its secrets; one that holds none is left as it is."""
-        if not self.pairs or not file.is_file() or not self.names_in(chunks_of(file)):
+        if not self.pairs:
+            return
+        file = Path(path)
+        if not file.is_file() or not self.names_in(chunks_of(file)):
             return
         fresh = file.with_name(f".{file.name}.redacted")
         with fresh.open("wb") as target:
@@ -201,8 +206,8 @@ NO_SECRETS = Redactor()
 """Of whom nothing is known. A redactor never changes, so all may share it."""
 
 
-def chunks_of(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as data:
+def chunks_of(file: StrPath) -> Iterator[bytes]:
+    with open(file, "rb") as data:  # noqa: PTH123
         while chunk := data.read(CHUNK):
             yield chunk
 

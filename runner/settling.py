@@ -27,7 +27,7 @@ class Settler:
 
     def settle(self, job: TrialJob, finished: Event, mounts: Mounts | None = None) -> Iterator[Event]:
         """Keep the world where the bench wants it kept, and leave nothing else behind. `mounts` are the trial's own."""
-        place = Place(worlds_root() / self.manifest.run / f"{job.index}-{job.attempt}")
+        place = Place(f"{worlds_root()}/{self.manifest.run}/{job.index}-{job.attempt}")
         try:
             if (login := take_back(place.root)) and login.flaw:
                 yield self._warning(job, "credentials", login.flaw)

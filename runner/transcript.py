@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
+from .paths import StrPath
+
 MEDIA_TYPE = "application/x-benchsite-transcript+jsonl"
 MAX_TEXT = 256 << 10
 MAX_STEPS = 20_000
@@ -59,10 +61,10 @@ def bounded(steps: Iterable[Step]) -> Iterator[Step]:
         yield replace(step, n=number, text=shorten(step.text), arguments=_bounded_value(step.arguments))
 
 
-def write_steps(path: Path, steps: Iterable[Step]) -> int:
+def write_steps(path: StrPath, steps: Iterable[Step]) -> int:
     """Write a transcript; returns the number of steps written."""
     last = 0
-    with path.open("wb") as file:
+    with open(path, "wb") as file:  # noqa: PTH123
         for step in bounded(steps):
             file.write(encode(step).encode() + b"\n")
             last = step.n

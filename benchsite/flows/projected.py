@@ -127,7 +127,7 @@ def _digest(value: Any) -> str:
 
 
 def _measures(manifest: Manifest, version: Version) -> dict[str, tuple[int, MeasureSpec]]:
-    headline = manifest.headline()
+    headline = manifest.headline
     rows = [
         Measure(
             version=version,

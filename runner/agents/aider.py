@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step
 
@@ -44,7 +45,7 @@ def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
 
 
 def invoke(ask: Ask) -> Invocation:
-    home = ask.home / ".aider"
+    home = Path(ask.home, ".aider")
     home.mkdir(parents=True, exist_ok=True)
     argv = [
         *find_program("aider", INSTALL).argv,
@@ -69,7 +70,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or None
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     """It tells its answer and its errors in one text. An error counts only where no answer came at all: a model's own
     words may look like one. What it spent it tells rounded, so it is unknown here."""
     output = reply_of(stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from runner.definition import AgentSpec, Cli, Command
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step, shorten
 
@@ -45,17 +47,17 @@ class Ask(NamedTuple):
     model: str | None
     env: Mapping[str, str]
     prompt: str
-    prompt_file: Path
+    prompt_file: str
     number: int
     session: str | None
-    out: Path
-    home: Path
+    out: str
+    home: str
     agent_path: str
     seed: int
     bench_root: Path
     scenario: str
     case: str
-    inside: Callable[[Path], str]
+    inside: Callable[[StrPath], str]
     budget: float | None = None
     """Dollars that the session may cost; a program that can keep to it is told."""
 
@@ -63,7 +65,7 @@ class Ask(NamedTuple):
 class Invocation(NamedTuple):
     argv: list[str]
     env: dict[str, str]
-    stdin: Path | None = None
+    stdin: str | None = None
 
 
 class Reading(NamedTuple):
@@ -84,7 +86,7 @@ class Adapter(Protocol):
 
     def probe(self, spec: AgentSpec, axes: Mapping[str, Any]) -> Probe: ...
     def invoke(self, ask: Ask) -> Invocation: ...
-    def read(self, ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading: ...
+    def read(self, ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading: ...
     def pin(self, spec: AgentSpec, axes: Mapping[str, Any], probe: Probe) -> dict[str, Any]: ...
     def endpoint(self, spec: AgentSpec, axes: Mapping[str, Any]) -> str | None: ...
 
@@ -118,9 +120,9 @@ def how_it_ended(done: Ended) -> tuple[str, ...]:
     return () if done.exit_code == 0 else ("exit_code",)
 
 
-def never_started(program: str, done: Ended, stdout: Path, stderr: Path) -> tuple[str, str] | None:
+def never_started(program: str, done: Ended, stdout: StrPath, stderr: StrPath) -> tuple[str, str] | None:
     """126 and 127 without a word of output are how a shell or an environment says that there was nothing to run."""
-    if done.timed_out or done.exit_code not in (126, 127) or (stdout.exists() and stdout.stat().st_size):
+    if done.timed_out or done.exit_code not in (126, 127) or (os.path.exists(stdout) and os.stat(stdout).st_size):  # noqa: PTH110, PTH116
         return None
     said = last_line(tail(stderr))
     return "boot", f"{program!r} could not be started (exit code {done.exit_code}){': ' + said if said else '.'}"
@@ -130,21 +132,21 @@ def asked(ask: Ask) -> Step:
     return Step("user", "message", ask.prompt)
 
 
-def tail(path: Path, limit: int = 4000) -> str:
+def tail(path: StrPath, limit: int = 4000) -> str:
     """The end of an output file, for sentences about what went wrong."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - limit))
+        with open(path, "rb") as file:  # noqa: PTH123
+            file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
             return file.read().decode("utf-8", "replace").strip()
     except OSError:
         return ""
 
 
-def reply_of(path: Path) -> str:
+def reply_of(path: StrPath) -> str:
     """A plain program's answer: its output, beginning and end kept when it is very long."""
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123
+            size = os.fstat(file.fileno()).st_size
             if size <= MAX_REPLY:
                 return file.read().decode("utf-8", "replace")
             head = file.read(MAX_REPLY // 2)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 
 from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
 from .claude_events import Told, steps_of, told, total_of, usage_of
@@ -83,7 +83,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_ENDPOINT
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     heard = told(events(stdout))
     if not heard.any:
         fault = never_started("claude", done, stdout, stderr) or silent("Claude Code", stderr, done)

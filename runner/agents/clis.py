@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from runner.definition import AgentSpec, Cli
+from runner.paths import StrPath
 from runner.records import Usage
 from runner.redaction import looks_secret
 from runner.transcript import json_lines, shorten
@@ -82,18 +82,18 @@ def v1_url(url: str) -> str:
     return url if urlsplit(url).path else f"{url}/v1"
 
 
-def events(stdout: Path) -> Iterator[dict[str, Any]]:
+def events(stdout: StrPath) -> Iterator[dict[str, Any]]:
     """Give the events of an output; of one beyond all measure only how it ended is told after the first MAX_BYTES."""
-    if not stdout.exists():
+    if not os.path.exists(stdout):  # noqa: PTH110
         return
-    with stdout.open("rb") as file:
+    with open(stdout, "rb") as file:  # noqa: PTH123
         for row in json_lines(file, MAX_LINE):
             kind = row.get("type")
             if isinstance(kind, str) and (file.tell() <= MAX_BYTES or kind.startswith(_ENDS)):
                 yield row
 
 
-def silent(program: str, stderr: Path, done: Ended) -> tuple[str, str] | None:
+def silent(program: str, stderr: StrPath, done: Ended) -> tuple[str, str] | None:
     """The fault of a command line that ended by itself without one event of its protocol."""
     if done.timed_out:
         return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 
 from .base import Ask, Ended, Invocation, Probe, Reading, asked, how_it_ended, never_started
 from .clis import NO_KEY, cli, cli_pin, environment, events, meaning, number, sentence, silent, v1_url
@@ -60,7 +61,7 @@ def _settings(ask: Ask) -> Iterator[str]:
 
 def _environment(ask: Ask) -> dict[str, str]:
     """CODEX_HOME must exist, or codex ends at once; in the trial's home it lasts over its requests."""
-    home = ask.home / ".codex"
+    home = Path(ask.home, ".codex")
     home.mkdir(parents=True, exist_ok=True)
     env = environment(ask, KEYS, {"CODEX_HOME": ask.inside(home)})
     key = next((env[name] for name in KEYS if env.get(name)), None)
@@ -73,7 +74,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or DEFAULT_ENDPOINT
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     heard = told(events(stdout))
     if not heard.any:
         fault = never_started("codex", done, stdout, stderr) or silent("Codex", stderr, done)

@@ -11,6 +11,7 @@ from typing import Any
 from runner import templates
 from runner.definition import AgentSpec, Command
 from runner.errors import AgentMissing, BenchError
+from runner.paths import StrPath
 from runner.records import NO_USAGE
 from runner.transcript import Step
 
@@ -86,14 +87,13 @@ def _interpreter_if_used(spec: Command) -> tuple[Path, ...]:
 
 def invoke(ask: Ask) -> Invocation:
     assert isinstance(ask.spec, Command)
-    check_template(ask.spec, ask.axes)
     prompt_file = ask.inside(ask.prompt_file)
     values = _values(ask.axes, prompt=ask.prompt, prompt_file=prompt_file, workspace=ask.agent_path)
     takes_it = {"prompt", "prompt_file"} & set(templates.placeholders(ask.spec.template))
     return Invocation(templates.fill(ask.spec.template, values), variables(ask), None if takes_it else ask.prompt_file)
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     """A plain program's output is its answer; what it spent is unknown."""
     assert isinstance(ask.spec, Command)
     text = reply_of(stdout)

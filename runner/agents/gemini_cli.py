@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step
 
@@ -45,7 +46,7 @@ def invoke(ask: Ask) -> Invocation:
         *cli(ask.spec).options,
         *(("--resume", "latest") if ask.session else ()),
     ]
-    settings = ask.home / ".gemini" / "settings.json"
+    settings = Path(ask.home, ".gemini") / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps(_settings(ask)), encoding="utf-8")
     return Invocation(argv, _environment(ask), ask.prompt_file)
@@ -73,7 +74,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or DEFAULT_ENDPOINT
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     return reading(ask, ("gemini", "Gemini CLI"), told(events(stdout)), done, (stdout, stderr))
 
 

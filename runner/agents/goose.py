@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step
 
@@ -58,7 +58,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or None
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     return reading(ask, ("goose", "goose"), told(events(stdout), thread(ask.session)[1]), done, (stdout, stderr))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step
 
@@ -64,14 +65,14 @@ def _config(ask: Ask) -> list[str]:
 
 
 def _file(ask: Ask) -> Path:
-    return ask.home / f"mini-{ask.number}.traj.json"
+    return Path(ask.home, f"mini-{ask.number}.traj.json")
 
 
 def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or None
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     return reading(ask, ("mini", "mini-swe-agent"), told(_file(ask)), done, (stdout, stderr))
 
 

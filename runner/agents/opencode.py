@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step
 
@@ -53,7 +54,7 @@ def invoke(ask: Ask) -> Invocation:
         *cli(ask.spec).options,
         *(("--session", ask.session) if ask.session else ()),
     ]
-    config = ask.home / ".config" / "opencode" / "opencode.json"
+    config = Path(ask.home, ".config") / "opencode" / "opencode.json"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(json.dumps(_config(ask)), encoding="utf-8")
     fixed = {**FIXED, **(ALONE if cli(ask.spec).base_url else {}), "OPENCODE_CONFIG": ask.inside(config)}
@@ -87,7 +88,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or None
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     heard = told(events(stdout))
     if not heard.error and done.timed_out and (failed := _REFUSED.findall(tail(stderr, LOG_READ))):
         at, message = failed[-1]

@@ -49,14 +49,14 @@ def _solution(ask: Ask) -> Steps:
 def _steps(ask: Ask, base: Path, name: str) -> Iterator[dict[str, Any]]:
     """Carry the solution into the out folder first: fixtures themselves are never shown to an agent."""
     folder, patch, answer = base / name, base / f"{name}.patch", base / f"{name}.txt"
-    staged = ask.out / "solution"
+    staged = Path(ask.out, "solution")
     if folder.is_dir():
         shutil.copytree(folder, staged, dirs_exist_ok=True)
         for path in _files(folder):
             yield {"do": "copy", "source": ask.inside(staged / path), "path": path}
     if patch.is_file():
-        shutil.copyfile(patch, ask.out / "solution.patch")
-        yield {"do": "apply", "source": ask.inside(ask.out / "solution.patch")}
+        shutil.copyfile(patch, Path(ask.out, "solution.patch"))
+        yield {"do": "apply", "source": ask.inside(Path(ask.out, "solution.patch"))}
     if answer.is_file():
         yield {"do": "say", "text": answer.read_text(encoding="utf-8").strip()}
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import marshal
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step, json_lines
 
@@ -28,7 +30,7 @@ def player_probe() -> Probe:
 
 def play(ask: Ask, steps: Sequence[Mapping[str, Any]]) -> Invocation:
     """Leave the steps outside the world and start the player on them."""
-    script = ask.out / f"steps-{ask.number}"
+    script = Path(ask.out, f"steps-{ask.number}")
     script.write_bytes(marshal.dumps([_plain(step) for step in steps]))
     # -I and -S: neither the user's site folder nor a module in the world can change what is played.
     argv = [sys.executable, "-I", "-S", str(PLAYER), ask.inside(script)]
@@ -41,7 +43,7 @@ def _plain(step: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def read_play(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read_play(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     events = list(_events(stdout))
     said = [event["text"] for event in events if event["event"] == "say"]
     fault = None
@@ -54,10 +56,10 @@ def read_play(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     return Reading("\n".join(said), _usage(events), steps, fault, how_it_ended(done))
 
 
-def _events(stdout: Path) -> Iterator[dict[str, Any]]:
-    if not stdout.exists():
+def _events(stdout: StrPath) -> Iterator[dict[str, Any]]:
+    if not os.path.exists(stdout):  # noqa: PTH110
         return
-    with stdout.open("rb") as file:
+    with open(stdout, "rb") as file:  # noqa: PTH123
         yield from (row for row in json_lines(file, MAX_LINE) if isinstance(row.get("event"), str))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from typing import Any
 
 from runner.definition import AgentSpec, Python
 from runner.errors import BenchError
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import KINDS, ROLES, Step, json_lines
 
@@ -81,7 +83,7 @@ def invoke(ask: Ask) -> Invocation:
         "workspace": ask.agent_path,
         "axes": {name: as_text(value) for name, value in ask.axes.items()},
     }
-    file = ask.out / f"request-{ask.number}.json"
+    file = Path(ask.out, f"request-{ask.number}.json")
     file.write_text(json.dumps(request), encoding="utf-8")
     argv = [sys.executable, "-P", str(DRIVER), ask.inside(file)]
     return Invocation(argv, {"PYTHONDONTWRITEBYTECODE": "1", **variables(ask)})
@@ -89,7 +91,7 @@ def invoke(ask: Ask) -> Invocation:
 
 def _stage(ask: Ask) -> Path:
     """Put the bench's own modules where the agent's environment sees them, scenarios and fixtures left out."""
-    target = ask.out / "agent-code"
+    target = Path(ask.out, "agent-code")
     if target.is_dir():
         return target
     for source in sorted(ask.bench_root.rglob("*.py")):
@@ -101,7 +103,7 @@ def _stage(ask: Ask) -> Path:
     return target
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     answer = _answer(stdout)
     fault = None
     if done.exit_code == NOT_FOUND and answer is None:
@@ -118,10 +120,10 @@ def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
     return Reading(text, spent, [asked(ask), *steps], fault, how_it_ended(done), models=models)
 
 
-def _answer(stdout: Path) -> dict[str, Any] | None:
-    if not stdout.exists():
+def _answer(stdout: StrPath) -> dict[str, Any] | None:
+    if not os.path.exists(stdout):  # noqa: PTH110
         return None
-    with stdout.open("rb") as file:
+    with open(stdout, "rb") as file:  # noqa: PTH123
         return next((row for row in json_lines(file, 16 << 20) if "text" in row), None)
 
 

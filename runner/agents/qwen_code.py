@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.definition import AgentSpec
+from runner.paths import StrPath
 from runner.replay import Usage
 
 from .base import Ask, Ended, Invocation, Probe, Reading
@@ -47,7 +48,7 @@ def invoke(ask: Ask) -> Invocation:
         *cli(ask.spec).options,
         *(("--resume", thread(ask.session)[0]) if ask.session else ()),
     ]
-    settings = ask.home / ".qwen" / "settings.json"
+    settings = Path(ask.home, ".qwen") / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps(nested(ask.axes, SETTINGS)), encoding="utf-8")
     base = {"OPENAI_BASE_URL": v1_url(cli(ask.spec).base_url)} if cli(ask.spec).base_url else {}
@@ -58,7 +59,7 @@ def endpoint(spec: AgentSpec, axes: Mapping[str, Any]) -> str | None:
     return cli(spec).base_url or DEFAULT_ENDPOINT
 
 
-def read(ask: Ask, stdout: Path, stderr: Path, done: Ended) -> Reading:
+def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:
     heard = _heard(claude_told(events(stdout)), thread(ask.session)[1])
     return reading(ask, ("qwen", "Qwen Code"), heard, done, (stdout, stderr))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from runner.paths import StrPath
 from runner.replay import Usage
 from runner.transcript import Step
 
@@ -47,7 +47,7 @@ def keyed(ask: Ask, needed: Sequence[str], fixed: dict[str, str]) -> dict[str, s
     return env
 
 
-def reading(ask: Ask, name: tuple[str, str], heard: Heard, done: Ended, files: tuple[Path, Path]) -> Reading:
+def reading(ask: Ask, name: tuple[str, str], heard: Heard, done: Ended, files: tuple[StrPath, StrPath]) -> Reading:
     """Judge what was heard: a fault of the provider, a flag of the subject, or a protocol that was not kept. `name` is
     the program and what it is called in sentences."""
     program, title = name

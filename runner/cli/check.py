@@ -37,7 +37,7 @@ def _show(checked: Checked, bench: Path) -> None:
     from rich.table import Table
 
     out = console()
-    headline = checked.result.manifest.headline()
+    headline = checked.result.manifest.headline
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("scenario", "oracle", "noop", "verdict"):
         table.add_column(name, overflow="fold")

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from runner.definition import Isolation
 from runner.errors import PathRefused
+from runner.paths import StrPath
 from runner.processes import Done, Keeper, opened
 from runner.worlds.places import Place
 from runner.worlds.walls import Wall
@@ -55,17 +56,17 @@ class Session(Protocol):
         argv: list[str],
         *,
         env: dict[str, str],
-        stdin: Path | None = None,
-        stdout: Path,
-        stderr: Path,
+        stdin: StrPath | None = None,
+        stdout: StrPath,
+        stderr: StrPath,
         cwd: str | None = None,
         timeout: float | None = None,
     ) -> Done: ...
 
-    def host_to_inside(self, path: Path) -> str: ...
+    def host_to_inside(self, path: StrPath) -> str: ...
 
     @property
-    def home(self) -> Path:
+    def home(self) -> str:
         """HOME as this machine reaches it while the session is open."""
         ...
 
@@ -121,17 +122,17 @@ class KeptSession:
         keeper: Keeper,
         agent_path: str,
         base: Mapping[str, str],
-        inside: Sequence[tuple[Path, str]],
+        inside: Sequence[tuple[StrPath, str]],
         own: Places,
         *,
-        home: Path,
+        home: StrPath,
         guard: Guard | None = None,
         closing: Sequence[Callable[[], None]] = (),
         python: str = sys.executable,
     ) -> None:
         self._keeper, self.agent_path, self._base = keeper, agent_path, base
-        self._inside = [(str(outside), path) for outside, path in inside]
-        self._own, self.home, self._guard, self._closing = own, home, guard or Guard(), closing
+        self._inside, self._own, self.home = inside, own, os.fspath(home)
+        self._guard, self._closing = guard or Guard(), closing
         self._open, self._python = True, python
 
     def exec(
@@ -139,24 +140,26 @@ class KeptSession:
         argv: list[str],
         *,
         env: dict[str, str],
-        stdin: Path | None = None,
-        stdout: Path,
-        stderr: Path,
+        stdin: StrPath | None = None,
+        stdout: StrPath,
+        stderr: StrPath,
         cwd: str | None = None,
         timeout: float | None = None,
     ) -> Done:
         """Run a command with the base environment and `env`; paths of streams are the host's, `cwd` is inside."""
-        words = [self._python if word == sys.executable else word for word in argv]
+        if self._python != sys.executable:
+            argv = [self._python if word == sys.executable else word for word in argv]
         with opened(stdin, stdout, stderr) as (read, out, error):
             done = self._keeper.run(
-                words, env={**self._base, **env}, cwd=cwd or self.agent_path, stdin=read, stdout=out, stderr=error,
+                argv, env={**self._base, **env}, cwd=cwd or self.agent_path, stdin=read, stdout=out, stderr=error,
                 timeout=timeout, watch=self._guard.watch,
             )  # fmt: skip
         return self._guard.told(done)
 
-    def host_to_inside(self, path: Path) -> str:
-        text = str(path)
-        for folder, inside in self._inside:
+    def host_to_inside(self, path: StrPath) -> str:
+        text = os.fspath(path)
+        for outside, inside in self._inside:
+            folder = os.fspath(outside)
             if text == folder or text.startswith(folder.rstrip("/") + "/"):
                 return inside + text[len(folder) :] if inside else text
         raise PathRefused(f"{path} cannot be seen from inside the environment.")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from runner.definition import Isolation
 from runner.errors import EnvironmentRefused
 from runner.processes import Keeper
-from runner.worlds.places import Place
+from runner.worlds.places import HOME, OUT, TMP, WORLD, Place
 
 from .base import SYSTEM_PATH, WORKSPACE, KeptSession, Needs, base_env, program_path
-
-ROOT = Path("/")
 
 
 class Local:
@@ -42,11 +39,10 @@ class Local:
         if refusal := self.refusal(needs):
             raise EnvironmentRefused(refusal)
         path = program_path(needs.programs, os.environ.get("PATH", SYSTEM_PATH))
-        paths = [place.world, place.home, place.tmp, place.out]
-        inside = [*((one, str(one)) for one in paths), (ROOT, "")]
-        base = base_env(str(place.home), str(place.tmp), path)
-        own = [*((str(one), one) for one in paths[:3]), (WORKSPACE, place.world)]
-        return KeptSession(Keeper.of_trial(), str(place.world), base, inside, own, home=place.home)
+        world, home, tmp, out = place.at(WORLD), place.at(HOME), place.at(TMP), place.at(OUT)
+        inside = ((world, world), (home, home), (tmp, tmp), (out, out), ("/", ""))
+        own = ((world, world), (home, home), (tmp, tmp), (WORKSPACE, world))
+        return KeptSession(Keeper.of_trial(), world, base_env(home, tmp, path), inside, own, home=home)
 
 
 ENVIRONMENT = Local()

@@ -10,8 +10,9 @@ from errno import ELOOP
 from pathlib import Path
 
 from runner.errors import PathRefused
+from runner.paths import StrPath
 
-Places = Sequence[tuple[str, Path]]
+Places = Sequence[tuple[str, StrPath]]
 """(path in the environment, the same folder on this machine)."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -31,7 +32,7 @@ def find(path: str, places: Places) -> Lies:
     """Find the folder of this machine behind a path; PathRefused where none of the trial's own is."""
     for inside, host in places:
         if path == inside or path.startswith(inside.rstrip("/") + "/"):
-            return Lies(host, tuple(part for part in path[len(inside) :].split("/") if part))
+            return Lies(Path(host), tuple(part for part in path[len(inside) :].split("/") if part))
     raise PathRefused(f"{path} lies in no folder of the trial ({', '.join(inside for inside, _ in places)})")
 
 

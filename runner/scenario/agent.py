@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.agents.base import Ask, Invocation, Reading
@@ -14,6 +13,7 @@ from runner.pins import check_version
 from runner.records import NO_USAGE, Usage
 from runner.redaction import secret_pairs
 from runner.transcript import Step, write_steps
+from runner.worlds.places import OUT
 
 from .asking import check_answered
 from .lending import Lending
@@ -63,7 +63,7 @@ class AgentHandle:
         trial, stage = self._trial, self._stage
         self._begin(prompt)
         ask = self._ask(prompt, trial.asked)
-        stdout, stderr = (ask.out / f"request-{ask.number}.{name}" for name in ("stdout", "stderr"))
+        stdout, stderr = f"{ask.out}/request-{ask.number}.stdout", f"{ask.out}/request-{ask.number}.stderr"
         limit = trial.setting.bench.timeouts.request if timeout is None else timeout
         self._lending.hand_over()
         done = self._run(ask, stdout, stderr, trial.remaining(limit))
@@ -93,9 +93,10 @@ class AgentHandle:
         self._trial.enter("evaluation")
 
     def _ask(self, prompt: str, number: int) -> Ask:
-        setting, place = self._trial.setting, self._stage.place
-        prompt_file = place.out / f"prompt-{number}.txt"
-        prompt_file.write_bytes(prompt.encode("utf-8", "surrogateescape"))
+        setting, session, out = self._trial.setting, self._stage.session, self._stage.place.at(OUT)
+        prompt_file = f"{out}/prompt-{number}.txt"
+        with open(prompt_file, "wb", buffering=0) as file:  # noqa: PTH123
+            file.write(prompt.encode("utf-8", "surrogateescape"))
         scenario = setting.manifest.scenarios[setting.planned.scenario]
         model = self._trial.axes.get("model")
         return Ask(
@@ -107,14 +108,14 @@ class AgentHandle:
             prompt_file=prompt_file,
             number=number,
             session=self._session,
-            out=place.out,
-            home=self._stage.session.home,
-            agent_path=self._stage.session.agent_path,
+            out=out,
+            home=session.home,
+            agent_path=session.agent_path,
             seed=setting.seed,
             bench_root=setting.sealed,
             scenario=scenario.id,
             case=scenario.cases[setting.planned.case].key,
-            inside=self._stage.session.host_to_inside,
+            inside=session.host_to_inside,
             budget=self._left(),
         )
 
@@ -124,7 +125,7 @@ class AgentHandle:
         spent = 0.0 if self._session else self.usage.cost or 0.0
         return None if limit is None else max(0.0001, limit - spent)
 
-    def _run(self, ask: Ask, stdout: Path, stderr: Path, timeout: float) -> Done:
+    def _run(self, ask: Ask, stdout: str, stderr: str, timeout: float) -> Done:
         try:
             call: Invocation = self._resolved.module.invoke(ask)
             self._check_judge(ask, call)
@@ -142,8 +143,10 @@ class AgentHandle:
     def _check_judge(self, ask: Ask, call: Invocation) -> None:
         """What chooses the agent's model need not stand in the bench: a variable of this machine may."""
         judge = self._trial.setting.bench.judge
+        if judge is None or judge.same_model:
+            return
         words = [*(word for word in call.argv if ask.prompt not in word), *call.env.values()]
-        if judge is not None and not judge.same_model and names_model(words, judge.model):
+        if names_model(words, judge.model):
             raise BenchError(f"it is started with the judge's model {judge.model!r}, and no model judges itself.")
 
     def _check_version(self) -> None:
@@ -154,7 +157,7 @@ class AgentHandle:
         except AgentChanged as error:
             raise trial.stop(error) from error
 
-    def _read(self, ask: Ask, stdout: Path, stderr: Path, done: Done) -> Reading:
+    def _read(self, ask: Ask, stdout: str, stderr: str, done: Done) -> Reading:
         """An adapter that trips over its agent's output says so of that output; it must not end the runner's way."""
         try:
             return self._resolved.module.read(ask, stdout, stderr, done)
@@ -162,7 +165,7 @@ class AgentHandle:
             sentence = f"The agent's output could not be read: {type(error).__name__}: {error}"
             return Reading("", NO_USAGE, [], ("protocol", sentence))
 
-    def _journal(self, ask: Ask, reading: Reading, done: Done, stdout: Path, stderr: Path, frozen: Frozen) -> None:
+    def _journal(self, ask: Ask, reading: Reading, done: Done, stdout: str, stderr: str, frozen: Frozen) -> None:
         trial, blobs = self._trial, self._trial.setting.blobs
         self._session = reading.session or self._session
         self.usage += reading.usage
@@ -185,7 +188,7 @@ class AgentHandle:
         )
         self._attach_stderr(ask.number, stderr)
 
-    def _attach_stderr(self, number: int, stderr: Path) -> None:
+    def _attach_stderr(self, number: int, stderr: str) -> None:
         blobs = self._trial.setting.blobs
         digest = store_output(blobs, stderr, self._trial.redactor)
         if digest is not None:
@@ -197,7 +200,7 @@ class AgentHandle:
     def _transcript(self, ask: Ask, reading: Reading) -> str | None:
         if not reading.steps:
             return None
-        file = ask.out / f"request-{ask.number}.transcript"
+        file = f"{ask.out}/request-{ask.number}.transcript"
         write_steps(file, reading.steps)
         return store_output(self._trial.setting.blobs, file, self._trial.redactor)
 

@@ -51,7 +51,7 @@ def run_trial(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
 
 def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     began = time.monotonic()
-    place = make_place(warm.manifest.run, job.index, job.attempt, warm.run_dir, warm.worlds_at)
+    place = make_place(warm.manifest.run, job.index, job.attempt, warm.run_path, warm.worlds_at)
     streams = _redirect(place)
     _reseed(job.seed)
     redactor = warm.redactor(warm.manifest.trials[job.index].cell)
@@ -104,7 +104,7 @@ def _setting(warm: Warm, job: TrialJob, place: Place, began: float) -> Setting:
         sealed=warm.sealed.root,
         blobs=warm.blobs,
         rules=warm.rules,
-        root=place.root,
+        root=place.base,
         deadline=began + warm.bench.timeouts.trial,
         budget=warm.budget,
     )
@@ -125,7 +125,7 @@ def _prepared(warm: Warm, trial: LiveTrial, place: Place, job: TrialJob) -> Stag
     agent = subject.agent
     trial.agent = AgentHandle(trial, stage, agent) if work is None else RecordedAgent(trial, stage, agent, work)
     trial.work = work
-    fresh = partial(open_fresh, warm, subject, trial, place.root)
+    fresh = partial(open_fresh, warm, subject, trial, place.base)
     checkpoint = partial(set_checkpoint, warm, trial, stage, job)
     trial.evaluation = Evaluation(trial, stage, trial.setting.plan, fresh, checkpoint)
     return stage
@@ -153,9 +153,9 @@ def _play(warm: Warm, items: Items, trial: LiveTrial) -> None:
 
 def _redirect(place: Place) -> tuple[str, str]:
     """Give the process descriptors of its own: trials that run side by side must not mix their lines."""
-    files = f"{place.root}/scenario.stdout", f"{place.root}/scenario.stderr"
-    os.chdir(place.root)
-    tempfile.tempdir = str(place.root)
+    files = place.at("scenario.stdout"), place.at("scenario.stderr")
+    os.chdir(place.base)
+    tempfile.tempdir = place.base
     if debugged():
         for file in files:
             Path(file).touch()

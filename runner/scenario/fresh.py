@@ -53,9 +53,7 @@ class FreshStage:
             self._end(self._session)
 
 
-def open_fresh(
-    warm: Warm, subject: Subject, trial: LiveTrial, root: Path, entries: tuple[Collected, ...]
-) -> FreshStage:
+def open_fresh(warm: Warm, subject: Subject, trial: LiveTrial, root: str, entries: tuple[Collected, ...]) -> FreshStage:
     """Make the new world, open its environment, and put the collected paths there; a fault of it ends the trial."""
     place = fresh_place(trial, root)
     try:
@@ -68,7 +66,7 @@ def open_fresh(
         raise trial.fail("environment", f"The fresh environment for the evaluation failed: {error}") from error
     stage = FreshStage(trial, place, session)
     try:
-        restore(entries, session, trial.setting.blobs, root / "restored")
+        restore(entries, session, trial.setting.blobs, Path(root, "restored"))
     except (RunnerError, OSError) as error:
         stage.close("what was collected could not be restored")
         raise trial.fail("transport", f"What was collected could not be restored: {error}.") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.credentials import lend, login_of, pairs_of, take_back
@@ -41,7 +42,7 @@ class Lending:
         if self._login is None or self._lent:
             return
         try:
-            self._learn(lend(self._login, self._stage.place.root, self._home))
+            self._learn(lend(self._login, self._stage.place.root, Path(self._home)))
         except (RunnerError, OSError) as error:
             raise self._trial.fail("boot", f"The agent cannot be given its login: {error}") from error
         self._lent = True
@@ -53,7 +54,7 @@ class Lending:
         if not self._lent:
             return
         try:
-            found = take_back(self._stage.place.root, self._home)
+            found = take_back(self._stage.place.root, Path(self._home))
             if found is not None:
                 self._learn(found.data)
                 self._warn("credentials", found.flaw)

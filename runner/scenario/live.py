@@ -17,7 +17,6 @@ from runner.definition import Bench
 from runner.errors import AgentChanged, RunnerError, is_disk_full
 from runner.manifest import Manifest, PlannedTrial
 from runner.redaction import NO_SECRETS, Redactor
-from runner.schema import MeasureSpec
 from runner.worlds.walls import is_full
 
 from .source import asks_later
@@ -53,7 +52,7 @@ class Setting(NamedTuple):
     sealed: Path
     blobs: BlobStore
     rules: Rules
-    root: Path
+    root: str
     """The trial's own folder, the world and all else below it."""
     deadline: float
     """On time.monotonic()'s clock: the trial's wall limit."""
@@ -84,7 +83,7 @@ class LiveTrial:
         self.heard: dict[int, Sequence[Step]] = {}
         self.requests: list[dict[str, Any]] = []
         self.began = time.monotonic()
-        self.measures: dict[str, MeasureSpec] = {measure.key: measure for measure in setting.manifest.measures}
+        self.measures = setting.manifest.by_key
         self.observed: dict[str, Any] = {}
         self._seen: set[str] = set()
         self.flags: list[str] = []
@@ -99,7 +98,7 @@ class LiveTrial:
         return self.setting.sealed / "fixtures"
 
     def scratch(self) -> Path:
-        folder = self.setting.root / "scenario"
+        folder = Path(self.setting.root, "scenario")
         folder.mkdir(exist_ok=True)
         return folder
 
@@ -197,7 +196,7 @@ class LiveTrial:
         """A full disk is nobody's fault in here: the runner is told, which ends this process and stops the run. One
         that is the trial's alone is its own trouble."""
         if is_disk_full(error) and (not self.walls or is_full(self.setting.root)):
-            self._emit("full", place=str(self.setting.root))
+            self._emit("full", place=self.setting.root)
 
     def wall_of(self, place: Place) -> Wall | None:
         return next((wall for wall in self.walls if wall.folder == place.disk), None)
@@ -256,16 +255,17 @@ class LiveTrial:
 
     def conclude(self) -> Verdict:
         """The state a scenario that ran to its end earns, unless something decisive came before."""
-        missing = [key for key, measure in self.measures.items() if measure.required and key not in self.observed]
-        if self.verdict is None and missing:
-            self.fail("required", f"The required measure {missing[0]!r} was not observed.")
+        required = self.setting.manifest.required
+        if self.verdict is None and not self.observed.keys() >= required:
+            missing = next(key for key in self.measures if key in required and key not in self.observed)
+            self.fail("required", f"The required measure {missing!r} was not observed.")
         if self.verdict is None and hasattr(self, "evaluation") and self.evaluation.left_out:
             self.fail("evaluation", f"The scenario has mode {self.evaluation.mode!r} and never entered `evaluation()`.")
         return self.verdict or Verdict("scored")
 
     def outcome(self) -> tuple[str | None, float | None]:
         """Give (outcome, headline) of a scored trial; one whose headline is missing is neither solved nor unsolved."""
-        headline = self.setting.manifest.headline()
+        headline = self.setting.manifest.headline
         value = None if headline is None else self.observed.get(headline.key)
         if headline is None or headline.type != "bool":
             number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from runner.blobs import BlobStore
+from runner.paths import StrPath
 from runner.redaction import Redactor, chunks_of
 
 LIMIT = 32 << 20
@@ -15,24 +16,24 @@ def store_text(blobs: BlobStore, text: str, redactor: Redactor) -> str:
     return blobs.put(redactor.text(text).encode("utf-8", "surrogatepass"))
 
 
-def store_output(blobs: BlobStore, file: Path, redactor: Redactor) -> str | None:
+def store_output(blobs: BlobStore, file: StrPath, redactor: Redactor) -> str | None:
     """Store a process's output, the middle left out when it is huge; None where there is none."""
     try:
-        size = file.stat().st_size
+        size = os.stat(file).st_size  # noqa: PTH116
     except FileNotFoundError:
         return None
     return blobs.put(redacted(file, size, LIMIT, redactor)) if size else None
 
 
-def redacted(file: Path, size: int, limit: int, redactor: Redactor) -> bytes:
+def redacted(file: StrPath, size: int, limit: int, redactor: Redactor) -> bytes:
     """Read what is kept of a file. Where the middle is left out, no half of a secret may stand at the cut."""
     if size <= limit:
         return redactor.strike(bounded(file, size, limit))
     return _ends(redactor.stream(chunks_of(file)), limit) if redactor else bounded(file, size, limit)
 
 
-def bounded(file: Path, size: int, limit: int = LIMIT) -> bytes:
-    with file.open("rb") as data:
+def bounded(file: StrPath, size: int, limit: int = LIMIT) -> bytes:
+    with open(file, "rb") as data:  # noqa: PTH123
         if size <= limit:
             return data.read(limit)
         head = data.read(limit // 2)

@@ -71,7 +71,7 @@ def raise_walls(warm: Warm, trial: LiveTrial, place: Place) -> None:
     if template and warm.worlds.mounts_again:
         limit -= template.room  # it counts, wherever it lies
     if plan["mode"] == "fresh":
-        places.append(fresh_place(trial, place.root))
+        places.append(fresh_place(trial, place.base))
     try:
         trial.walls = wall_off(kind, limit, files, places)
     except (RunnerError, OSError) as error:
@@ -82,9 +82,9 @@ def raise_walls(warm: Warm, trial: LiveTrial, place: Place) -> None:
         wall.give_way()  # what an agent left was within the limit: putting it back may not fail for want of room
 
 
-def fresh_place(trial: LiveTrial, root: Path) -> Place:
+def fresh_place(trial: LiveTrial, root: str) -> Place:
     """The folders of a fresh evaluation. A control group has the folder's name, so it is the run's own."""
-    place = Place(root / f"fresh-{trial.setting.manifest.run}")
+    place = Place(f"{root}/fresh-{trial.setting.manifest.run}")
     for folder in (place.root, place.world, place.home, place.tmp, place.out):
         folder.mkdir(mode=0o700 if folder == place.root else 0o777, exist_ok=True)
     return place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from runner.worlds.baseline import Baseline
 from runner.worlds.capture import ChangeSet, capture, capture_and_advance
 from runner.worlds.changes import Side
 from runner.worlds.patch import git_patch
-from runner.worlds.places import Place
+from runner.worlds.places import OUT, WORLD, Place
 from runner.worlds.suite import SuiteRun, run_suite
 
 from .commands import Execution, execute
@@ -43,7 +44,8 @@ class Stage:
         self.trial, self.place, self._session = trial, place, session
         self._base, self.began = baseline, baseline.clock
         """`began`: the file system's time when the agent's work could begin."""
-        self._repository = _is_repository(place.world)
+        self._world = place.at(WORLD)
+        self._repository = _is_repository(self._world)
         self._record: ChangeSet | None = None
         self._earlier: ChangeSet | None = None
         self._left: Baseline | None = None
@@ -71,7 +73,7 @@ class Stage:
             wall.close_up()
         if self._touched:
             setting = self.trial.setting
-            self._base = (self._left or self._base).advanced(self.place.world, setting.blobs, setting.rules)
+            self._base = (self._left or self._base).advanced(self._world, setting.blobs, setting.rules)
         elif self._left is not None:
             self._base = self._left
         self._earlier, self._touched = self._record, False
@@ -79,7 +81,7 @@ class Stage:
     def freeze(self) -> Frozen:
         """Take the record of what the agent has done, before anything of ours touches the world."""
         setting = self.trial.setting
-        new, self._left = capture_and_advance(self.place.world, self._base, setting.blobs, setting.rules)
+        new, self._left = capture_and_advance(self._world, self._base, setting.blobs, setting.rules)
         delta = new.store(setting.blobs)
         self._record = new if self._earlier is None else compose(self._earlier, new, setting.blobs)
         digest = delta if self._earlier is None else self._record.store(setting.blobs)
@@ -89,7 +91,7 @@ class Stage:
     def adopt(self, record: ChangeSet, frozen: Frozen) -> None:
         """Take a record that was frozen in an earlier run for this trial's own: its changes have just been put back."""
         setting = self.trial.setting
-        self._record, self._left = record, self._base.advanced(self.place.world, setting.blobs, setting.rules)
+        self._record, self._left = record, self._base.advanced(self._world, setting.blobs, setting.rules)
         self.trial.emit("changes", stage="agent", blob=frozen.changes, counts=record.counts())
 
     def unlike(self, changes: ChangeSet) -> list[str]:
@@ -107,7 +109,7 @@ class Stage:
 
     def repository_gone(self) -> bool:
         """Was the world a git repository when the agent began, and is none any more?"""
-        return self._repository and not _is_repository(self.place.world)
+        return self._repository and not _is_repository(self._world)
 
     def patch(self) -> bytes:
         return git_patch(self.record(), self.trial.setting.blobs)
@@ -115,7 +117,7 @@ class Stage:
     def run_suite(self, timeout: float) -> SuiteRun:
         self.touch()
         self._suites += 1
-        out = self.place.out / f"suite-{self._suites}.txt"
+        out = f"{self.place.at(OUT)}/suite-{self._suites}.txt"
         try:
             done = run_suite(self.session, self.trial.setting.bench.suite, sys.executable, out, timeout)
         except (RunnerError, OSError) as error:
@@ -148,10 +150,11 @@ class Stage:
         if self._left is None or not self._touched:
             return
         setting = self.trial.setting
-        later = capture(self.place.world, self._left, setting.blobs, setting.rules)
+        later = capture(self._world, self._left, setting.blobs, setting.rules)
         if later.changes:
             self.trial.emit("changes", stage="evaluation", blob=later.store(setting.blobs), counts=later.counts())
 
 
-def _is_repository(world: Path) -> bool:
-    return all((world / ".git" / name).exists() for name in ("HEAD", "objects", "refs"))
+def _is_repository(world: str) -> bool:
+    git = f"{world}/.git"
+    return os.path.isdir(git) and all(os.path.exists(f"{git}/{name}") for name in ("HEAD", "objects", "refs"))  # noqa: PTH110, PTH112

@@ -59,7 +59,7 @@ class Warm:
     rules: Rules
     environment: Environment
     budget: float | None
-    worlds_at: Path | None = None
+    worlds_at: str = ""
     """Where worlds live, once it was found good."""
     subjects: dict[int, Subject] = field(default_factory=dict)
     redactors: dict[int, Redactor] = field(default_factory=dict)
@@ -86,6 +86,10 @@ class Warm:
             budget=parse_money(bench.budget.trial),
             worlds_at=_find_out_early(bench, environment, manifest),
         )
+
+    @cached_property
+    def run_path(self) -> str:
+        return os.fspath(self.run_dir)
 
     @cached_property
     def recorded(self) -> Recorded | None:
@@ -120,6 +124,8 @@ class Warm:
         if cell not in self.subjects:
             self.redactor(cell)
             _ = self.expected, self.recorded, self.worlds, self.sealed.template and self.sealed.template.by_path
+            manifest = self.manifest
+            _ = self.run_path, manifest.trials, manifest.by_key, manifest.required, manifest.headline
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
 
@@ -153,16 +159,16 @@ class Warm:
         return Subject(axes, agent, needs)
 
 
-def _find_out_early(bench: Bench, environment: Environment, manifest: Manifest) -> Path | None:
+def _find_out_early(bench: Bench, environment: Environment, manifest: Manifest) -> str:
     """What is looked up once per process: here for all trials. What is wrong they meet again, and tell. Gives where
     worlds live, if that is good."""
-    good = None
+    good = ""
     with contextlib.suppress(RunnerError, OSError):
         root = worlds_root()
         check_parents(root)
         root.mkdir(parents=True, exist_ok=True)
         times_can_be_trusted(root)
-        good = root
+        good = str(root)
     with contextlib.suppress(RunnerError):
         suite_argv(bench.suite, sys.executable)
     keeper_script()

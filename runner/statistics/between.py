@@ -63,7 +63,7 @@ def between(base: RunResult, other: RunResult, measure: str = "", policy: str = 
 
 def chosen_measure(manifest: Manifest, key: str) -> MeasureSpec:
     pooled = [measure for measure in manifest.measures if measure.type in ("bool", "int", "float")]
-    found = next((one for one in pooled if one.key == key), None) if key else manifest.headline()
+    found = next((one for one in pooled if one.key == key), None) if key else manifest.headline
     if found not in pooled:
         names = ", ".join(one.key for one in pooled) or "none"
         raise RunnerError(f"{key or 'The headline'} is no measure with numbers; there are: {names}.")

@@ -95,7 +95,7 @@ def summary(result: RunResult, policy: str = "scored/1") -> dict[str, Any]:
 
 def _measure(measure: MeasureSpec, manifest: Manifest) -> dict[str, Any]:
     shown = ("key", "type", "objective", "unit", "label", "aggregate")
-    return {**{name: getattr(measure, name) for name in shown}, "headline": measure == manifest.headline()}
+    return {**{name: getattr(measure, name) for name in shown}, "headline": measure == manifest.headline}
 
 
 def _cell(
@@ -135,7 +135,7 @@ def _figure(
 
 def _solving(manifest: Manifest, cell: int, made: Slots, counted: Tallies, policy: str) -> dict[str, Any] | None:
     """Give pass@k, pass^k and cost per success of a boolean headline; None where there is no such."""
-    headline = manifest.headline()
+    headline = manifest.headline
     if headline is None or not can_solve(headline):
         return None
     rule = policy_named(policy)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from runner.blobs import BlobStore
 from runner.errors import EnvironmentRefused
+from runner.paths import StrPath
 from runner.processes import output_of
 
 from . import mounting
@@ -17,7 +18,7 @@ from .baseline import Baseline, take_baseline
 from .copying import copy_world
 from .keeping import script
 from .layers import LayeredBaseline, Lower
-from .places import Place, drop_place, make_place, remove_tree
+from .places import WORLD, Place, drop_place, make_place, remove_tree
 from .rules import Rules
 from .tree import Tree
 
@@ -36,15 +37,16 @@ TakeBaseline = Callable[[BlobStore, Rules], Baseline]
 
 @dataclass(frozen=True)
 class Copying:
-    source: Path | None
+    source: StrPath | None
     template: Tree | None
     name = COPY
     mounts_again = False
 
     def set_up(self, place: Place) -> TakeBaseline:
         """Make the world; what is given back takes its baseline once setup has run."""
-        copied = copy_world(self.source, place.world)
-        return lambda blobs, rules: take_baseline(place.world, self.template, blobs, rules, copied)
+        world = place.at(WORLD)
+        copied = copy_world(self.source, world)
+        return lambda blobs, rules: take_baseline(world, self.template, blobs, rules, copied)
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def backend(kind: str, source: Path | None, template: Tree | None, environment: 
         style, _ = _found(source, template, environment)
         if style:
             return Overlay(style, Lower(source, template, rules))
-    return Copying(source, template)
+    return Copying(source and os.fspath(source), template)
 
 
 def _found(source: Path, template: Tree, environment: str) -> tuple[str, str]:

@@ -6,11 +6,11 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from runner.blobs import BlobStore
 from runner.digests import sha256
+from runner.paths import StrPath
 
 from .aside import Aside, Seen
 from .changes import Side
@@ -54,7 +54,7 @@ class Baseline:
     states: States
     clock: int
     trusted: bool
-    source: Path | None = None
+    source: StrPath | None = None
     """The template the world was copied from: it still has the bytes that a change replaced."""
     aside: Seen = field(default_factory=dict)
     """What the rules ignore."""
@@ -66,7 +66,7 @@ class Baseline:
         gone = [path for path in self.states if path not in after.states and not (hidden and path.startswith(hidden))]
         return other + gone
 
-    def advanced(self, world: Path, blobs: BlobStore, rules: Rules) -> Baseline:
+    def advanced(self, world: StrPath, blobs: BlobStore, rules: Rules) -> Baseline:
         """The world as it is now; only what was touched is read. The clock comes first: writers may be left."""
         clock, aside = clock_of(world), Aside()
         return Baseline(_look(world, self, blobs, rules, aside), clock, self.trusted, self.source, aside)
@@ -78,11 +78,11 @@ class Baseline:
             return False
         if state.stored or blobs.has(state.sha256):
             return True
-        return self.source is not None and _store(self.source / path, state.sha256, blobs)
+        return self.source is not None and _store(f"{os.fspath(self.source)}/{path}", state.sha256, blobs)
 
 
 def take_baseline(
-    world: Path, template: Tree | None, blobs: BlobStore, rules: Rules, copied: Copied | None = None
+    world: StrPath, template: Tree | None, blobs: BlobStore, rules: Rules, copied: Copied | None = None
 ) -> Baseline:
     """Take the world after setup. What `copied` left and nobody touched is not read: its sha256 stands in the template.
 
@@ -110,7 +110,7 @@ def take_baseline(
     return Baseline(states, clock_of(world), trusted, copied.source if copied else None, aside)
 
 
-def _look(world: Path, known: Baseline, blobs: BlobStore, rules: Rules, aside: Aside) -> dict[str, State]:
+def _look(world: StrPath, known: Baseline, blobs: BlobStore, rules: Rules, aside: Aside) -> dict[str, State]:
     states: dict[str, State] = {}
     before, surely = known.states, known.clock - GUARD if known.trusted else 0
     for prefix, folder, entries, closed in listings(world, rules, aside.see):
@@ -141,7 +141,7 @@ def examine(found: Found, now: Fingerprint, was: State | None, blobs: BlobStore,
     return State((size, *now[1:]), kind, digest, None, data is not None)
 
 
-def _store(file: Path, digest: str, blobs: BlobStore) -> bool:
+def _store(file: StrPath, digest: str, blobs: BlobStore) -> bool:
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as opened:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from runner.blobs import BlobStore
+from runner.paths import StrPath
 
 from .baseline import Baseline, State
 from .changes import Change, ChangeSet, Kind, Side, by_bytes
@@ -15,12 +14,14 @@ from .walk import git_mode
 __all__ = ["Change", "ChangeSet", "Side", "capture", "capture_and_advance", "compare"]
 
 
-def capture(world: Path, baseline: Baseline, blobs: BlobStore, rules: Rules) -> ChangeSet:
+def capture(world: StrPath, baseline: Baseline, blobs: BlobStore, rules: Rules) -> ChangeSet:
     """Record what differs from the baseline; files of at most `max_bytes` are stored on both sides."""
     return capture_and_advance(world, baseline, blobs, rules)[0]
 
 
-def capture_and_advance(world: Path, baseline: Baseline, blobs: BlobStore, rules: Rules) -> tuple[ChangeSet, Baseline]:
+def capture_and_advance(
+    world: StrPath, baseline: Baseline, blobs: BlobStore, rules: Rules
+) -> tuple[ChangeSet, Baseline]:
     """Give the changes and, from the same look at the world, the baseline of the next stage."""
     now = baseline.advanced(world, blobs, rules)
     return compare(baseline, now, blobs, rules), now

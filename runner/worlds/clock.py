@@ -6,6 +6,8 @@ import functools
 import os
 from pathlib import Path
 
+from runner.paths import StrPath
+
 GUARD = 20_000_000
 """Nanoseconds: a time stamp this close to a clock reading may be shared by a later write."""
 REMOTE = frozenset({
@@ -14,16 +16,16 @@ REMOTE = frozenset({
 })  # fmt: skip
 
 
-def clock_of(folder: Path) -> int:
+def clock_of(folder: StrPath) -> int:
     """Give the file system's own time in ns: the stamp that it gives the folder's parent when asked to do so now.
 
     A file made for that would cost ten times as much: ext4 looks past every inode that was given up lately."""
-    parent = os.path.dirname(folder)  # noqa: PTH120  the path of a path object costs as much as the whole question
+    parent = os.path.dirname(folder)  # noqa: PTH120
     os.utime(parent)
     return os.stat(parent).st_ctime_ns  # noqa: PTH116
 
 
-def times_can_be_trusted(folder: Path) -> bool:
+def times_can_be_trusted(folder: StrPath) -> bool:
     """Local file systems stamp every write; over a network or FUSE another machine's clock and cache decide."""
     return _trusted(os.stat(folder).st_dev)  # noqa: PTH116
 

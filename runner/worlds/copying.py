@@ -8,9 +8,9 @@ import os
 import stat
 import threading
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from runner.errors import BenchError
+from runner.paths import StrPath
 
 from .clock import clock_of
 
@@ -31,17 +31,17 @@ _Job = tuple[str, str, os.stat_result]
 class Copied:
     """What a copy left behind: with it a baseline knows which files nobody touched since."""
 
-    source: Path | None
+    source: StrPath | None
     statuses: dict[str, os.stat_result] = field(default_factory=dict)
     """Of each file in the source: the copy has the same size, mode and mtime."""
     clock: int = 0
     """The file system's time when the copy ended: whatever was touched later has a later ctime."""
 
 
-def copy_world(source: Path | None, target: Path) -> Copied:
+def copy_world(source: StrPath | None, target: StrPath) -> Copied:
     """Copy a folder with modes, mtimes in ns and empty directories; None is the empty world. Links are refused."""
     if not os.path.isdir(target):  # noqa: PTH112
-        target.mkdir()
+        os.mkdir(target)  # noqa: PTH102
     if source is None:
         return Copied(None, {}, clock_of(target))
     copied = Copied(source)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.blobs import BlobStore
+from runner.paths import StrPath
 
 from .aside import Layer
 from .baseline import Baseline, State, examine
@@ -101,9 +102,9 @@ class LayeredBaseline(Baseline):
         other = [path for path in paths if self.states.get(path) is not after.states.get(path)]
         return [path for path in other if not (closed and path.startswith(closed))]
 
-    def advanced(self, world: Path, blobs: BlobStore, rules: Rules) -> Baseline:
+    def advanced(self, world: StrPath, blobs: BlobStore, rules: Rules) -> Baseline:
         clock = clock_of(self.layers)
-        look = _Look(world, self, blobs, rules)
+        look = _Look(Path(world), self, blobs, rules)
         return LayeredBaseline(
             Layered(self.lower.states, look.over), clock, self.trusted, self.source, look.aside,
             lower=self.lower, layers=self.layers, marks=self.marks, over=look.over,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from runner.errors import EnvironmentRefused
 from runner.keeper import process_of
+from runner.paths import StrPath
 from runner.processes import run_process
 
 FOREIGN = (
@@ -21,31 +22,39 @@ FOREIGN = (
 """What agents and test tools look for in parent folders; a world below one of these is not the world of the bench."""
 
 
+WORLD, HOME, TMP, OUT, OWNER = "world", "home", "tmp", "out", "owner"
+
+
 @dataclass(frozen=True)
 class Place:
-    """The folders of one attempt: the world, the agent's HOME and TMPDIR, and what the runner writes beside them."""
+    """The folders of one attempt: the world, the agent's HOME and TMPDIR, and what the runner writes beside them.
 
-    root: Path
+    `base` and `at` are text: what each trial does with a path object costs as much as what is done at the path."""
+
+    base: str
+
+    def at(self, name: str) -> str:
+        return f"{self.base}/{name}"
+
+    @cached_property
+    def root(self) -> Path:
+        return Path(self.base)
 
     @cached_property
     def world(self) -> Path:
-        return self.root / "world"
+        return self.root / WORLD
 
     @cached_property
     def home(self) -> Path:
-        return self.root / "home"
+        return self.root / HOME
 
     @cached_property
     def tmp(self) -> Path:
-        return self.root / "tmp"
-
-    @property
-    def owner(self) -> Path:
-        return self.root / "owner"
+        return self.root / TMP
 
     @cached_property
     def out(self) -> Path:
-        return self.root / "out"
+        return self.root / OUT
 
     @cached_property
     def disk(self) -> Path:
@@ -70,28 +79,28 @@ def _root(chosen: str | None, cache: str | None, home: str | None) -> Path:
     return Path(cache or Path(home or Path.home()) / ".cache") / "benchsite" / "worlds"
 
 
-def make_place(run: str, trial: int, attempt: int, run_dir: Path | None = None, root: Path | None = None) -> Place:
+def make_place(run: str, trial: int, attempt: int, run_dir: StrPath = "", root: StrPath = "") -> Place:
     """Make the folders of one attempt, empty; what a killed attempt left under the same name is removed. A link beside
     them, which leads nowhere, says whose they are: what a dead runner left is known by it. `root` was checked."""
-    if root is None:
+    if not root:
         check_parents(root := worlds_root())
-    place = Place(root / run / f"{trial}-{attempt}")
+    place = Place(f"{root}/{run}/{trial}-{attempt}")
     try:
-        _make_root(place.root)
+        _make_root(place.base)
     except FileExistsError:
         remove_tree(place.root)
-        _make_root(place.root)
-    for folder in (place.world, place.home, place.tmp, place.out):
-        os.mkdir(folder)  # noqa: PTH102  cheaper than Path's, and there are four in every trial
-    os.symlink("{} {} {}".format(*process_of(os.getpid()), run_dir or ""), place.owner)  # noqa: PTH211  cheaper too
+        _make_root(place.base)
+    for name in (WORLD, HOME, TMP, OUT):
+        os.mkdir(place.at(name))  # noqa: PTH102
+    os.symlink("{} {} {}".format(*process_of(os.getpid()), run_dir), place.at(OWNER))  # noqa: PTH211
     return place
 
 
-def _make_root(folder: Path) -> None:
+def _make_root(folder: str) -> None:
     try:
         os.mkdir(folder, 0o700)  # noqa: PTH102
     except FileNotFoundError:  # the run's first
-        folder.mkdir(parents=True, mode=0o700)
+        Path(folder).mkdir(parents=True, mode=0o700)
 
 
 def drop_place(place: Place) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runner.environments.base import Session
 from runner.errors import BenchError
+from runner.paths import StrPath
 from runner.templates import split
 
 NOT_STARTED = frozenset({126, 127})
@@ -24,9 +25,14 @@ class SuiteRun:
     exit_code: int | None
     timed_out: bool
     could_start: bool
-    output: Path
+    file: str
     over: tuple[str, ...] = ()
     """Limits that were reached while it ran."""
+
+    @property
+    def output(self) -> Path:
+        """The file with what it printed."""
+        return Path(self.file)
 
 
 def suite_argv(suite: str, python: str) -> list[str]:
@@ -41,11 +47,11 @@ def suite_argv(suite: str, python: str) -> list[str]:
 
 
 def run_suite(
-    session: Session, suite: str, python: str, out: Path, timeout: float, *, untouched: bool = False
+    session: Session, suite: str, python: str, out: StrPath, timeout: float, *, untouched: bool = False
 ) -> SuiteRun:
     """Run the suite once; `out`, a file or a folder, takes what it prints. `untouched`: no agent was here yet."""
     argv = suite_argv(suite, python)
-    out = out / "suite.txt" if os.path.isdir(out) else out  # noqa: PTH112
+    out = f"{os.fspath(out)}/suite.txt" if os.path.isdir(out) else os.fspath(out)  # noqa: PTH112
     done = session.exec(argv, env=dict(SUITE_ENV), stdout=out, stderr=out, timeout=timeout)
     started = done.exit_code not in NOT_STARTED and not _module_missing(argv, done.exit_code, out)
     if untouched and "pytest" in suite and done.exit_code in PYTEST_BROKEN:
@@ -53,11 +59,11 @@ def run_suite(
     return SuiteRun(done.ok, done.exit_code, done.timed_out, started, out, done.over)
 
 
-def _module_missing(argv: list[str], exit_code: int | None, out: Path) -> bool:
+def _module_missing(argv: list[str], exit_code: int | None, out: str) -> bool:
     """`python -m NAME` answers 1, like a failing suite, when there is no such module; its words tell them apart."""
     if exit_code != 1 or "-m" not in argv[:-1]:
         return False
     module = argv[argv.index("-m") + 1].partition(".")[0]
-    with out.open("rb") as file:
+    with open(out, "rb") as file:  # noqa: PTH123
         said = file.read(4096).decode(errors="replace").strip()
     return re.fullmatch(rf".*: No module named '?{re.escape(module)}'?", said) is not None

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.errors import RunnerError, is_disk_full
+from runner.paths import StrPath
 
 from . import mounting
 from .places import Place
@@ -41,7 +42,7 @@ def most_files(limit: int) -> int:
     return max(1024, min(limit // PAGE, max(MANY, limit // PER_FILE))) + SPARE
 
 
-def is_full(folder: Path, below: int = FULL) -> bool:
+def is_full(folder: StrPath, below: int = FULL) -> bool:
     status = os.statvfs(folder)
     return status.f_bavail * status.f_frsize < below or (status.f_files > 0 and status.f_favail < FEW)
 
@@ -143,7 +144,7 @@ def _mount_image(place: Place, size: int, files: int) -> None:
 
 def main(kind: str, root: str) -> int:
     """Write into one until it is full, as an agent would; a kernel that mounts may still count otherwise."""
-    place = Place(Path(root))
+    place = Place(root)
     try:
         (wall,) = wall_off(kind, PAGE << 8, 0, [place])
         with (place.world / "file").open("wb") as file:

@@ -18,7 +18,7 @@ from runner.cleaning import Left, clean, left_behind
 from runner.environments import cgroups, sandbox
 from runner.environments.base import Needs
 from runner.running import run
-from runner.worlds.places import Place, make_place
+from runner.worlds.places import OWNER, Place, make_place
 from tests.runner.scenario.benches import DECLARATION, by_scenario, write_bench
 
 DEAD = 4194304
@@ -33,8 +33,9 @@ def worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _of_the_dead(place: Place, run: Path | str = "") -> Place:
-    place.owner.unlink()
-    place.owner.symlink_to(f"{DEAD} 1 {run}")
+    owner = place.root / OWNER
+    owner.unlink()
+    owner.symlink_to(f"{DEAD} 1 {run}")
     (place.world / "file").write_bytes(b"x" * 100_000)
     return place
 
@@ -77,7 +78,7 @@ def test_worlds_of_the_dead_go_and_those_of_the_living_stay(worlds: Path, tmp_pa
     (driven / "events.jsonl").touch()
     between = _of_the_dead(make_place("01BETWEEN", 1, 1, driven), driven)
     nameless = make_place("01OLD", 1, 1)
-    nameless.owner.unlink()
+    (nameless.root / OWNER).unlink()
     with (driven / "events.jsonl").open("rb") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
         assert [(left.kind, left.name) for left in left_behind()] == [("world", str(dead.root))]

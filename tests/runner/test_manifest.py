@@ -95,7 +95,7 @@ def test_what_may_differ_leaves_the_cohort_alone(manifest: Manifest, change: dic
 def test_the_headline_is_the_declared_measure_else_the_first_boolean_else_the_first(manifest: Manifest) -> None:
     number, flag = MeasureSpec("n", "int"), MeasureSpec("b", "bool")
     chosen = MeasureSpec("c", "float", headline=True)
-    assert replace(manifest, measures=(number, flag, chosen)).headline() == chosen
-    assert replace(manifest, measures=(number, flag)).headline() == flag
-    assert replace(manifest, measures=(number,)).headline() == number
-    assert replace(manifest, measures=()).headline() is None
+    assert replace(manifest, measures=(number, flag, chosen)).headline == chosen
+    assert replace(manifest, measures=(number, flag)).headline == flag
+    assert replace(manifest, measures=(number,)).headline == number
+    assert replace(manifest, measures=()).headline is None

@@ -158,7 +158,7 @@ def test_a_player_that_cannot_start_is_a_boot_fault(desk: Make) -> None:
 
 def test_a_timed_out_loop_is_ended_whole_by_the_environment(desk: Make, tmp_path: Path) -> None:
     one = desk(Scripted([steps.loop()]))
-    place = Place(tmp_path / "place")
+    place = Place(str(tmp_path / "place"))
     place.tmp.mkdir()
     session = choose("local", "none", Network()).open(place, Needs())
     try:

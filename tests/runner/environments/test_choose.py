@@ -64,7 +64,7 @@ def test_a_named_environment_that_is_too_weak_is_refused() -> None:
 
 def test_an_open_that_asks_local_for_no_network_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentRefused):
-        local.ENVIRONMENT.open(Place(tmp_path), Needs(network="none"))
+        local.ENVIRONMENT.open(Place(str(tmp_path)), Needs(network="none"))
 
 
 def test_every_environment_is_found_by_its_own_name() -> None:
