@@ -14,4 +14,4 @@ application = get_wsgi_application()
 _ = get_resolver().url_patterns  # imports every view
 gc.collect()
 gc.freeze()
-gc.set_threshold(50_000, 20, 50)
+gc.set_threshold(100_000, 20, 50)
