@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any
 
 from benchsite.artifacts.store import read_blob
@@ -12,7 +11,7 @@ from benchsite.benches.models import Bench, ScenarioVersion, Version
 from benchsite.runs.models import Cell, Run, Slot, Standing
 from runner.errors import RunnerError
 
-from .counts import DEFAULT_POLICY, UNDONE, Counts, by_cell, read_slots, summed
+from .counts import DEFAULT_POLICY, UNDONE, Counts, by_cell, slots_of, summed
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import LOW, Board, MeasureFacts, board, headline_of, measures_of
@@ -87,10 +86,11 @@ def bench_page(
     headline = headline_of(measures)
     tried = _cells(cohort) if headline and headline.pooled else []
     told = _telling(cohort, tried, split)
-    slots = _slots(told)
+    slots = slots_of(Slot.objects.filter(run__in=told))
+    others = {cell.pk for cell in tried if latest and cell.run_id != latest.pk}
     accepted = each_work_once([run for run in ordered if run.verdict == Run.Verdict.ACCEPTED])[:TREND]
     standings = _standings([*told, *accepted], headline)
-    counts = by_cell(chain.from_iterable(slots.values()))
+    counts = by_cell(slots)
     cells = _newest_cells(told, tried, split, counts) if standings else []
     axes, table = _board(told, cells, headline, policy, counts, standings)
     followed = [row for row in standings if row.policy == policy]
@@ -110,7 +110,7 @@ def bench_page(
         pooled=len({place.run for place in table.places}) if table else 0,
         runs=run_lines(newest),
         run_total=len(newest) if len(newest) < RUNS else runs.count(),
-        scenarios=_scenarios(version, slots.get(latest.pk, []) if latest else []),
+        scenarios=_scenarios(version, [slot for slot in slots if slot.cell not in others]),
         trend=over,
         split=split,
         every=every,
@@ -180,13 +180,6 @@ def _telling(cohort: list[Run], cells: list[Cell], split: str) -> list[Run]:
         if not any(run.counts.get(state) for state in UNDONE):
             settled |= subjects[run.pk]
     return kept
-
-
-def _slots(runs: list[Run]) -> dict[int, list[SlotFacts]]:
-    slots: dict[int, list[SlotFacts]] = defaultdict(list)
-    for slot, (run,) in read_slots(Slot.objects.filter(run__in=runs), "run_id"):
-        slots[run].append(slot)
-    return slots
 
 
 def _board(
