@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.judges import names_model, under_test
-from runner.judging import JudgeFault, ask
 from runner.records import Usage
 
 from .outputs import store_text
@@ -45,6 +44,8 @@ class Judgement:
 
 def ask_judge(trial: LiveTrial, prompt: str) -> Judgement:
     """Ask, and journal prompt, answer and usage. A judge that cannot answer is an `eval_error`, never a low score."""
+    from runner.judging import JudgeFault, ask  # with http.client and all it needs, for who has a judge
+
     judge = trial.setting.bench.judge
     if judge is None:
         raise ValueError(

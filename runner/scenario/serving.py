@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-import pygit2  # noqa: F401  80 ms that every trial which changed a file would pay by itself
-
 from runner import keeper
 from runner.jobs import TrialJob
 from runner.keepers import Pool, Pooled
@@ -68,6 +66,10 @@ def once(run_dir: Path, descriptor: int, row: dict[str, Any]) -> int:
         _leave(warm, gathered.items, job, EventPipe(descriptor))
 
     return run_pytest(warm.sealed.root, [warm.sealed.root / scenario.file], play)
+
+
+WELL, LOADED = 0, 3
+"""How a trial's process ends when nothing is wrong, and when it had to load libgit2 besides."""
 
 
 @dataclass
@@ -178,9 +180,12 @@ class Server:
                 self._lose_with(pid, status)
                 continue
             self._end_orphans()
-            if child.keeper is not None and not self.keepers.take_back(child.keeper, status == 0):
+            code = os.waitstatus_to_exitcode(status)
+            if child.keeper is not None and not self.keepers.take_back(child.keeper, code in (WELL, LOADED)):
                 self._end_orphans()
             child.pipe.end(pid, status)
+            if code == LOADED:
+                _load_libgit2()
 
     def _lose_with(self, pid: int, status: int) -> None:
         """Who kills what stands above its keeper loses its trial, as if it had killed the trial's own process."""
@@ -205,6 +210,14 @@ class Server:
             keeper.end_all(os.getpid(), [*map(keeper.process_of, self.children), *keepers])
 
 
+def _load_libgit2() -> None:
+    """Once a trial had lines to compare others will, and it is 80 ms for each that has to load it. Where none has,
+    it only makes the forks dearer."""
+    import pygit2  # noqa: F401
+
+    gc.freeze()
+
+
 def _children() -> list[int]:
     pid = os.getpid()
     try:
@@ -216,10 +229,10 @@ def _children() -> list[int]:
 
 def _leave(warm: Warm, items: Items, job: TrialJob, pipe: EventPipe) -> NoReturn:
     """Run the trial and leave by os._exit: no exit handler and no finaliser of pytest runs in a trial process."""
-    code = 1
+    code, before = 1, "pygit2" in sys.modules
     try:
         run_trial(warm, items, job, pipe.emit)
-        code = 0
+        code = WELL if before or "pygit2" not in sys.modules else LOADED
     except BaseException:
         traceback.print_exc()
     finally:

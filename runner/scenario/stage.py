@@ -156,5 +156,6 @@ class Stage:
 
 
 def _is_repository(world: str) -> bool:
+    """Asked in each trial, so by what makes no exception of a file that is not there."""
     git = f"{world}/.git"
-    return os.path.isdir(git) and all(os.path.exists(f"{git}/{name}") for name in ("HEAD", "objects", "refs"))  # noqa: PTH110, PTH112
+    return os.access(git, os.F_OK) and all(os.access(f"{git}/{name}", os.F_OK) for name in ("HEAD", "objects", "refs"))

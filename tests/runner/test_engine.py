@@ -317,19 +317,3 @@ def test_editing_the_bench_while_it_runs_changes_nothing(tmp_path: Path) -> None
     result = run(folder, workers=1, on_event=edit)
     assert result.counts == {"scored": 2}
     assert {t.final.changes["agent"].counts["added"] for t in result.trials if t.final} == {1}
-
-
-def test_the_server_goes_when_the_executor_is_closed(tmp_path: Path) -> None:
-    folder = write_bench(tmp_path / "bench", {"one": ONE})
-    run_dir = begin(prepare(folder))
-    executor = LocalExecutor(run_dir)
-    list(executor.execute(TrialJob(run_dir, 0, 1, 1)))
-    executor.close()
-    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if _names(path, run_dir)]
-
-
-def _names(cmdline: Path, run_dir: Path) -> bool:
-    try:
-        return str(run_dir).encode() in cmdline.read_bytes()
-    except OSError:
-        return False
