@@ -51,7 +51,7 @@ def run_trial(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
 
 def _run(warm: Warm, items: Items, job: TrialJob, emit: Emit) -> None:
     began = time.monotonic()
-    place = make_place(warm.manifest.run, job.index, job.attempt, warm.run_path, warm.worlds_at)
+    place = make_place(warm.manifest.run, job.index, job.attempt, warm.owner, warm.worlds_at)
     streams = _redirect(place)
     _reseed(job.seed)
     redactor = warm.redactor(warm.manifest.trials[job.index].cell)

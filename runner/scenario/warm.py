@@ -32,7 +32,7 @@ from runner.sealing import Sealed, open_sealed
 from runner.surroundings import needs_of
 from runner.worlds.backends import Copying, Overlay, backend
 from runner.worlds.clock import times_can_be_trusted
-from runner.worlds.places import check_parents, worlds_root
+from runner.worlds.places import check_parents, owned, worlds_root
 from runner.worlds.rules import Rules
 from runner.worlds.suite import suite_argv
 
@@ -88,8 +88,9 @@ class Warm:
         )
 
     @cached_property
-    def run_path(self) -> str:
-        return os.fspath(self.run_dir)
+    def owner(self) -> str:
+        """Whose the trials' places are: they end with this process."""
+        return owned(self.run_dir)
 
     @cached_property
     def recorded(self) -> Recorded | None:
@@ -125,7 +126,7 @@ class Warm:
             self.redactor(cell)
             _ = self.expected, self.recorded, self.worlds, self.sealed.template and self.sealed.template.by_path
             manifest = self.manifest
-            _ = self.run_path, manifest.trials, manifest.by_key, manifest.required, manifest.headline
+            _ = self.owner, manifest.trials, manifest.by_key, manifest.required, manifest.headline
             self.subjects[cell] = self._subject(cell)
         return self.subjects[cell]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.blobs import BlobStore
@@ -15,7 +15,7 @@ from runner.processes import output_of
 
 from . import mounting
 from .baseline import Baseline, take_baseline
-from .copying import copy_world
+from .copying import copy_world, read_umask
 from .keeping import script
 from .layers import LayeredBaseline, Lower
 from .places import WORLD, Place, drop_place, make_place, remove_tree
@@ -39,13 +39,14 @@ TakeBaseline = Callable[[BlobStore, Rules], Baseline]
 class Copying:
     source: StrPath | None
     template: Tree | None
+    umask: int = field(default_factory=read_umask)
     name = COPY
     mounts_again = False
 
     def set_up(self, place: Place) -> TakeBaseline:
         """Make the world; what is given back takes its baseline once setup has run."""
         world = place.at(WORLD)
-        copied = copy_world(self.source, world)
+        copied = copy_world(self.source, world, self.umask)
         return lambda blobs, rules: take_baseline(world, self.template, blobs, rules, copied)
 
 

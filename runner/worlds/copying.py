@@ -38,8 +38,10 @@ class Copied:
     """The file system's time when the copy ended: whatever was touched later has a later ctime."""
 
 
-def copy_world(source: StrPath | None, target: StrPath) -> Copied:
-    """Copy a folder with modes, mtimes in ns and empty directories; None is the empty world. Links are refused."""
+def copy_world(source: StrPath | None, target: StrPath, umask: int | None = None) -> Copied:
+    """Copy a folder with modes, mtimes in ns and empty directories; None is the empty world. Links are refused.
+
+    `umask` is that of this process, where it is known."""
     if not os.path.isdir(target):  # noqa: PTH112
         os.mkdir(target)  # noqa: PTH102
     if source is None:
@@ -48,7 +50,7 @@ def copy_world(source: StrPath | None, target: StrPath) -> Copied:
     jobs: list[_Job] = []
     folders: list[tuple[str, os.stat_result]] = []
     _list(os.fspath(source), os.fspath(target), "", jobs, folders, copied.statuses)
-    _copy_all(jobs)
+    _copy_all(jobs, read_umask() if umask is None else umask)
     for path, status in reversed(folders):
         os.chmod(path, stat.S_IMODE(status.st_mode))  # noqa: PTH101
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -82,33 +84,33 @@ def _list(
         _list(f"{source}/{name}", f"{target}/{name}", f"{prefix}{name}/", jobs, folders, statuses)
 
 
-def _copy_all(jobs: list[_Job]) -> None:
+def _copy_all(jobs: list[_Job], umask: int) -> None:
     if len(jobs) < THREADS_FROM:
-        return _copy_some(jobs)
+        return _copy_some(jobs, umask)
     half, failed = len(jobs) // 2, list[BaseException]()
 
     def other_half() -> None:
         try:
-            _copy_some(jobs[half:])
+            _copy_some(jobs[half:], umask)
         except BaseException as error:
             failed.append(error)
 
     other = threading.Thread(target=other_half)
     other.start()
     try:
-        _copy_some(jobs[:half])
+        _copy_some(jobs[:half], umask)
     finally:
         other.join()
     if failed:
         raise failed[0]
 
 
-def _copy_some(jobs: list[_Job]) -> None:
+def _copy_some(jobs: list[_Job], umask: int) -> None:
     """One long loop: at thousands of files a call costs as much as the system calls it makes."""
     open_, read, write, close, utime = os.open, os.read, os.write, os.close, os.utime
     reading_flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
     writing_flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    taken_away = _umask() | 0o6000  # writing to a file takes setuid away, too
+    taken_away = umask | 0o6000  # writing to a file takes setuid away, too
     sharing = True
     for source, target, status in jobs:
         size, mode = status.st_size, status.st_mode & 0o7777
@@ -141,7 +143,7 @@ def _share(reading: int, writing: int) -> bool:
     return True
 
 
-def _umask() -> int:
+def read_umask() -> int:
     """Read the umask without setting it, which would change it for other threads for a moment."""
     descriptor = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -79,9 +79,15 @@ def _root(chosen: str | None, cache: str | None, home: str | None) -> Path:
     return Path(cache or Path(home or Path.home()) / ".cache") / "benchsite" / "worlds"
 
 
-def make_place(run: str, trial: int, attempt: int, run_dir: StrPath = "", root: StrPath = "") -> Place:
+def owned(run_dir: StrPath = "") -> str:
+    """Name this process, and the run it works for, as the maker of places: what a dead one left is known by it."""
+    pid, began = process_of(os.getpid())
+    return f"{pid} {began} {os.fspath(run_dir)}"
+
+
+def make_place(run: str, trial: int, attempt: int, owner: str = "", root: StrPath = "") -> Place:
     """Make the folders of one attempt, empty; what a killed attempt left under the same name is removed. A link beside
-    them, which leads nowhere, says whose they are: what a dead runner left is known by it. `root` was checked."""
+    them, which leads nowhere, says whose they are. `root` was checked."""
     if not root:
         check_parents(root := worlds_root())
     place = Place(f"{root}/{run}/{trial}-{attempt}")
@@ -92,7 +98,7 @@ def make_place(run: str, trial: int, attempt: int, run_dir: StrPath = "", root: 
         _make_root(place.base)
     for name in (WORLD, HOME, TMP, OUT):
         os.mkdir(place.at(name))  # noqa: PTH102
-    os.symlink("{} {} {}".format(*process_of(os.getpid()), run_dir), place.at(OWNER))  # noqa: PTH211
+    os.symlink(owner or owned(), place.at(OWNER))  # noqa: PTH211
     return place
 
 

@@ -18,7 +18,7 @@ from runner.cleaning import Left, clean, left_behind
 from runner.environments import cgroups, sandbox
 from runner.environments.base import Needs
 from runner.running import run
-from runner.worlds.places import OWNER, Place, make_place
+from runner.worlds.places import OWNER, Place, make_place, owned
 from tests.runner.scenario.benches import DECLARATION, by_scenario, write_bench
 
 DEAD = 4194304
@@ -76,7 +76,7 @@ def test_worlds_of_the_dead_go_and_those_of_the_living_stay(worlds: Path, tmp_pa
     driven = tmp_path / "run"
     driven.mkdir()
     (driven / "events.jsonl").touch()
-    between = _of_the_dead(make_place("01BETWEEN", 1, 1, driven), driven)
+    between = _of_the_dead(make_place("01BETWEEN", 1, 1, owned(driven)), driven)
     nameless = make_place("01OLD", 1, 1)
     (nameless.root / OWNER).unlink()
     with (driven / "events.jsonl").open("rb") as journal:
