@@ -119,10 +119,11 @@ class Watch:
     def _taken(self, event: Event) -> Iterator[Event]:
         """Pass an event on; those about the process itself stay here, the last one waits for the process to end."""
         kind = event["type"]
-        if kind == "at":
+        if kind == "phase":
             if self.phase == "":
                 self.began = time.monotonic()  # a server may have had to start first; that is not the trial's time
-            self.phase = event["phase"]
+            self.phase = event.pop("then", self.phase or event["phase"])
+            yield event
         elif kind == FULL:
             self.halt = DiskFull(event["place"])
         elif kind == CHANGED:

@@ -31,7 +31,7 @@ _NO_SECRET = re.compile(r"(?:^|[^a-z])(?:limit|budget|count|max|min|size|length|
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _KEPT = frozenset(
     {
-        *("type", "at", "trial", "attempt", "phase", "state", "outcome", "fault", "severity", "code", "stage"),
+        *("type", "at", "trial", "attempt", "phase", "then", "state", "outcome", "fault", "severity", "code", "stage"),
         *("measure", "kind", "media", "blob", "prompt", "text", "transcript", "output", "changes"),
     }
 )

@@ -90,7 +90,6 @@ class LiveTrial:
         self.verdict: Verdict | None = None
         self.phase, self._phase_began = "prepare", time.monotonic()
         self.axes: Mapping[str, Any] = {}
-        self._emit("at", phase=self.phase)
         self.asked = self.answered = self.judged = 0
 
     @property
@@ -110,19 +109,17 @@ class LiveTrial:
             self.requests.append(fields)
 
     def enter(self, phase: str, *, brief: bool = False) -> None:
-        """Start a phase; the time of the one before it is journalled. `at` is for the runner alone, should this
+        """Start a phase; the time of the one before it is journalled. `then` is for the runner alone, should this
         process be killed: not told of a phase that is over at once."""
         now = time.monotonic()
         if phase == self.phase:
             return
-        self.end_phase(now)
+        self.end_phase(now, "" if brief else phase)
         self.phase, self._phase_began = phase, now
-        if not brief:
-            self._emit("at", phase=phase)
 
-    def end_phase(self, now: float | None = None) -> None:
+    def end_phase(self, now: float | None = None, then: str = "") -> None:
         seconds = (time.monotonic() if now is None else now) - self._phase_began
-        self.emit("phase", phase=self.phase, seconds=round(seconds, 6))
+        self.emit("phase", phase=self.phase, seconds=round(seconds, 6), **({"then": then} if then else {}))
 
     def seconds(self) -> float | None:
         """How long the trial took, with what its checkpoint had taken before. What is regraded takes no agent's time,

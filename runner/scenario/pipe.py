@@ -11,9 +11,8 @@ from typing import Any
 from runner.journal import encode
 
 HELD = frozenset({"phase", "changes", "request"})
-"""What the next event follows at once: both are one write, since each wakes the runner on the trials' time."""
-FIRST = "prepare"
-"""The phase that a runner takes a trial to be in of which it has not heard yet."""
+"""What the next event follows at once: both are one write, since each wakes the runner on the trials' time. The end of
+a phase is none of these where one begins that may take long."""
 
 
 class EventPipe:
@@ -26,7 +25,7 @@ class EventPipe:
         line = encode({"type": type, "at": time_ns(), **fields})  # the runner, which is warm, writes it out
         with self._lock:
             line, self._held = self._held + line, b""
-            if type in HELD or (type == "at" and fields["phase"] == FIRST):
+            if type in HELD and "then" not in fields:
                 self._held = line
                 return
             while line:

@@ -40,11 +40,12 @@ GIT_STEPS = (
 
 def prepare_stage(warm: Warm, subject: Subject, trial: LiveTrial, place: Place) -> Stage:
     raise_walls(warm, trial, place)
-    take_baseline = make_world(warm, trial, place)
+    git = warm.bench.workspace is not None and warm.bench.workspace.git
+    alone = warm.bench.setup is None and not git
+    take_baseline = make_world(warm, trial, place, alone=alone)
     if trial.walls:
         trial.mounted()
-    git = warm.bench.workspace is not None and warm.bench.workspace.git
-    trial.enter("setup", brief=warm.bench.setup is None and not git)
+    trial.enter("setup", brief=alone)
     if warm.bench.setup is not None:
         _set_up(warm, subject, trial, place.world)
     if git:
@@ -90,7 +91,7 @@ def fresh_place(trial: LiveTrial, root: str) -> Place:
     return place
 
 
-def make_world(warm: Warm, trial: LiveTrial, place: Place, *, again: bool = False) -> TakeBaseline:
+def make_world(warm: Warm, trial: LiveTrial, place: Place, *, again: bool = False, alone: bool = False) -> TakeBaseline:
     """Where the kernel mounts no layer after all, the trial has a copy, which looks the same, and says so.
 
     `again`: a further world for a trial that has its own; without root there is no power left to mount it."""
@@ -101,14 +102,14 @@ def make_world(warm: Warm, trial: LiveTrial, place: Place, *, again: bool = Fals
         why = "its disk is limited, and without root no layer can lie on what holds that"
     elif worlds.name != COPY and (worlds.mounts_again or not again):
         try:
-            return worlds.set_up(place)
+            return worlds.set_up(place, alone=alone)
         except OSError as error:
             why = str(error)
     if why:
         trial.issue("warning", "world", f"The world of this trial is a copy and no overlay: {why}.")
     copying = worlds if isinstance(worlds, Copying) else Copying(warm.sealed.world, warm.sealed.template)
     try:
-        return copying.set_up(place)
+        return copying.set_up(place, alone=alone)
     except (RunnerError, OSError) as error:
         raise trial.fail("environment", f"The world could not be copied: {error}") from error
 

@@ -43,10 +43,11 @@ class Copying:
     name = COPY
     mounts_again = False
 
-    def set_up(self, place: Place) -> TakeBaseline:
-        """Make the world; what is given back takes its baseline once setup has run."""
+    def set_up(self, place: Place, *, alone: bool = False) -> TakeBaseline:
+        """Make the world; what is given back takes its baseline once setup has run. `alone`: there is no setup."""
         world = place.at(WORLD)
         copied = copy_world(self.source, world, self.umask)
+        copied.alone = alone
         return lambda blobs, rules: take_baseline(world, self.template, blobs, rules, copied)
 
 
@@ -61,7 +62,7 @@ class Overlay:
         """Whether a process that has mounted one may mount another: in a user namespace it gave its powers up."""
         return self.style != mounting.USER
 
-    def set_up(self, place: Place) -> TakeBaseline:
+    def set_up(self, place: Place, *, alone: bool = False) -> TakeBaseline:
         """Make the world in a mount namespace of this process: all that it starts from now on sees it, nobody else."""
         layers = place.layers(self.style)
         mounting.make_layers(os.fspath(layers))

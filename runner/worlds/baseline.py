@@ -89,7 +89,7 @@ def take_baseline(
     What setup wrote is stored, so that the side before a change of it can be shown.
     """
     trusted, known = times_can_be_trusted(world), template.by_path if template else {}
-    surely = copied.clock - GUARD if copied and trusted else 0
+    surely, alone = copied.clock - GUARD if copied and trusted else 0, copied is not None and copied.alone
     statuses = copied.statuses if copied else {}
     states, aside = dict[str, State](), Aside()
     for prefix, folder, entries, closed in listings(world, rules, aside.see):
@@ -97,7 +97,7 @@ def take_baseline(
             path, now = prefix + name, fingerprint(status)
             entry, was = known.get(path), statuses.get(path)
             if (
-                now[2] < surely
+                (alone or now[2] < surely)
                 and was
                 and entry
                 and (was.st_size, was.st_mtime_ns, was.st_mode) == (now[0], now[1], now[4])

@@ -36,6 +36,8 @@ class Copied:
     """Of each file in the source: the copy has the same size, mode and mtime."""
     clock: int = 0
     """The file system's time when the copy ended: whatever was touched later has a later ctime."""
+    alone: bool = False
+    """Nobody was there since: neither a setup of the bench nor an agent."""
 
 
 def copy_world(source: StrPath | None, target: StrPath, umask: int | None = None) -> Copied:

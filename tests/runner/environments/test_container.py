@@ -88,10 +88,10 @@ def test_a_login_lent_to_a_container_is_its_own_and_what_it_renews_comes_back(
     mine = tmp_path / "auth.json"
     mine.write_text('{"token": "old-token"}')
     session = open_container()
-    lend(Login("~/.tool/auth.json", mine, ".tool/auth.json"), place.root, session.home)
+    lend(Login("~/.tool/auth.json", mine, ".tool/auth.json"), place.root, Path(session.home))
     line = 'stat -c %a ~/.tool/auth.json; cat ~/.tool/auth.json; echo \'{"token": "new-token"}\' > ~/.tool/auth.json'
     assert said(session, line) == '600\n{"token": "old-token"}'
-    found = take_back(place.root, session.home)
+    found = take_back(place.root, Path(session.home))
     assert found is not None
     assert (found.flaw, mine.read_text()) == ("", '{"token": "new-token"}\n')
 

@@ -99,11 +99,11 @@ def test_what_takes_up_room_fast_is_looked_at_at_once(tmp_path: Path, monkeypatc
 def test_files_in_a_limited_home_are_seen_from_this_machine(opener: Opener, place: Place) -> None:
     session = opener("sandbox", Needs(limits=Resources(disk=8 * MB)))
     run(session, place, "echo hi > ~/said; echo ho > /tmp/said")
-    assert (session.home / "said").read_text() == "hi\n"
+    assert (Path(session.home) / "said").read_text() == "hi\n"
     found = session.get("/tmp/said", place.out, 100)
     assert found.base.joinpath(*found.steps).read_text() == "ho\n"
-    (session.home / "config").write_text("mine")
-    assert run(session, place, f"cat {session.host_to_inside(session.home / 'config')}")[1] == "mine"
+    (Path(session.home) / "config").write_text("mine")
+    assert run(session, place, f"cat {session.host_to_inside(Path(session.home) / 'config')}")[1] == "mine"
 
 
 def test_each_limit_names_what_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:

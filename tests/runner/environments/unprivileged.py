@@ -23,7 +23,7 @@ def told(needs: Needs, *lines: str) -> list[str]:
             out = PLACE.out / "said"
             session.exec(["sh", "-c", line], env={}, stdout=out, stderr=out, timeout=120)
             said.append(out.read_text(errors="replace"))
-        said.append((session.home / "said").read_text() if (session.home / "said").exists() else "")
+        said.append((Path(session.home) / "said").read_text() if (Path(session.home) / "said").exists() else "")
     finally:
         session.close()
     return said

@@ -28,17 +28,16 @@ def _told(reading: int) -> list[str]:
 
 def test_what_the_next_event_follows_at_once_is_one_write_with_it(pipe: tuple[int, EventPipe]) -> None:
     reading, events = pipe
-    events.emit("at", phase="prepare")
     events.emit("phase", phase="prepare", seconds=0.1)
     assert _told(reading) == []
-    events.emit("at", phase="execution")
-    assert _told(reading) == ["at", "phase", "at"]
+    events.emit("phase", phase="setup", seconds=0.0, then="execution")
+    assert _told(reading) == ["phase", "phase"]
 
 
 def test_a_phase_that_may_take_long_and_an_observation_are_told_at_once(pipe: tuple[int, EventPipe]) -> None:
     reading, events = pipe
     for phase in ("setup", "execution", "evaluation", "cleanup"):
-        events.emit("at", phase=phase)
-        assert _told(reading) == ["at"]
+        events.emit("phase", phase="prepare", seconds=0.1, then=phase)
+        assert _told(reading) == ["phase"]
     events.emit("observe", measure="resolved", value=True)
     assert _told(reading) == ["observe"]

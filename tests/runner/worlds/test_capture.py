@@ -12,6 +12,7 @@ import pytest
 from runner.blobs import BlobStore
 from runner.digests import sha256
 from runner.worlds import baseline as baseline_module
+from runner.worlds.backends import Copying
 from runner.worlds.baseline import take_baseline
 from runner.worlds.capture import Change, ChangeSet, capture, capture_and_advance
 from runner.worlds.copying import copy_world
@@ -289,6 +290,23 @@ def test_times_of_a_network_file_system_are_never_trusted(start: Start, monkeypa
     )
     assert trial.changes() == ChangeSet()
     assert sorted(read) == ["README", "data.bin", "src/parser.py", "src/run.sh"]
+
+
+def test_a_world_nobody_was_in_since_its_copy_is_not_read_and_a_change_in_that_instant_is_seen(
+    template: Path, place: Place, blobs: BlobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules, read = Rules((), 1000), list[str]()
+    really = baseline_module.read_whole
+    monkeypatch.setattr(
+        baseline_module, "read_whole", lambda found, limit: read.append(found.path) or really(found, limit)
+    )
+    baseline = Copying(template, scan(template)).set_up(place, alone=True)(blobs, rules)
+    assert read == []
+    file = place.world / "README"
+    was, text = file.stat(), file.read_text()
+    file.write_text(text.swapcase())
+    os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert capture(place.world, baseline, blobs, rules).paths() == ["README"]
 
 
 def test_a_touched_file_is_read_and_old_ones_are_not(
