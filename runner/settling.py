@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from .blobs import BlobStore
-from .credentials import take_back
+from .credentials import NOTE, take_back
 from .definition import Capture, parse_size
 from .errors import DiskFull, RunnerError, is_disk_full
 from .jobs import TrialJob
@@ -29,9 +30,9 @@ class Settler:
         """Keep the world where the bench wants it kept, and leave nothing else behind. `mounts` are the trial's own."""
         place = Place(f"{worlds_root()}/{self.manifest.run}/{job.index}-{job.attempt}")
         try:
-            if (login := take_back(place.root)) and login.flaw:
+            if os.path.lexists(place.at(NOTE)) and (login := take_back(place.root)) and login.flaw:
                 yield self._warning(job, "credentials", login.flaw)
-            if place.world.is_dir() and wanted(self.manifest.retain, finished["state"], finished.get("outcome")):
+            if wanted(self.manifest.retain, finished["state"], finished.get("outcome")) and place.world.is_dir():
                 yield self._kept(job, place, mounts)
             drop_place(place)
         except (RunnerError, OSError) as error:

@@ -94,7 +94,7 @@ def make_place(run: str, trial: int, attempt: int, owner: str = "", root: StrPat
     try:
         _make_root(place.base)
     except FileExistsError:
-        remove_tree(place.root)
+        remove_tree(place.base)
         _make_root(place.base)
     for name in (WORLD, HOME, TMP, OUT):
         os.mkdir(place.at(name))  # noqa: PTH102
@@ -111,17 +111,17 @@ def _make_root(folder: str) -> None:
 
 def drop_place(place: Place) -> None:
     """Remove an attempt's folders, whatever the agent did to their modes, and the run's folder once it is empty."""
-    remove_tree(place.root)
+    remove_tree(place.base)
     try:
-        place.root.parent.rmdir()
+        os.rmdir(os.path.dirname(place.base))  # noqa: PTH106, PTH120
     except OSError:
         return  # other trials still live there
 
 
-def remove_tree(folder: Path) -> None:
+def remove_tree(folder: StrPath) -> None:
     """Remove a folder that a stranger filled: closed directories and very deep ones too. Links are not followed."""
-    if folder.is_symlink():
-        folder.unlink()
+    if os.path.islink(folder):  # noqa: PTH114
+        os.unlink(folder)  # noqa: PTH108
         return
     try:
         shutil.rmtree(folder)
@@ -130,8 +130,8 @@ def remove_tree(folder: Path) -> None:
     except (OSError, RecursionError):
         quiet = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
         for argv in (["chmod", "-R", "u+rwX", "--", str(folder)], ["rm", "-rf", "--", str(folder)]):
-            run_process(argv, cwd=folder.parent, env=quiet, timeout=600)
-        if folder.exists():
+            run_process(argv, cwd=Path(folder).parent, env=quiet, timeout=600)
+        if Path(folder).exists():
             raise EnvironmentRefused(f"{folder} could not be removed; remove it by hand, then run again.") from None
 
 
