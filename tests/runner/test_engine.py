@@ -99,8 +99,10 @@ def test_faults_of_the_machine_are_retried_and_every_attempt_kept(
     assert trial.state == state
     assert [attempt.number for attempt in trial.attempts] == list(range(1, attempts + 1))
     assert {attempt.fault for attempt in trial.attempts[:2]} == {"boot"}
-    events = list(read_events(folder / ".bench" / "runs" / result.manifest.run))
-    assert [event["code"] for event in events if event["type"] == "trial.retried"] == ["boot"] * (attempts - 1)
+    run_dir = folder / ".bench" / "runs" / result.manifest.run
+    codes = [event["code"] for event in read_events(run_dir) if event["type"] == "trial.retried"]
+    assert codes == ["boot"] * (attempts - 1)
+    assert read(run_dir) == result, "what was folded while the run went on is what its journal says"
 
 
 def test_a_cell_whose_first_three_trials_cannot_boot_is_stopped(tmp_path: Path) -> None:
@@ -123,6 +125,7 @@ def test_a_cell_whose_first_three_trials_cannot_boot_is_stopped(tmp_path: Path) 
     assert all("all ended alike (boot)" in t.reason for t in broken if t.state == "not_run")
     assert [*result.stopped.values()] == [next(t.reason for t in broken if t.state == "not_run")]
     assert result.counts["scored"] == 6
+    assert read(run_dir) == result
 
 
 def test_a_spent_budget_leaves_the_rest_unrun(tmp_path: Path) -> None:

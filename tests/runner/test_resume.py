@@ -57,6 +57,7 @@ def test_a_cancelled_run_goes_on_and_never_repeats_what_was_scored(tmp_path: Pat
     assert before.state == "cancelled"
     assert before.counts["scored"] >= 2
     after = resume(run_dir, workers=2)
+    assert read(run_dir) == after
     assert (after.state, after.counts) == ("finished", {"scored": 6})
     scored = [trial.planned.index for trial in before.trials if trial.state == "scored"]
     assert all(len(after.trials[index].attempts) == 1 for index in scored)
