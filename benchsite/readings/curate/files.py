@@ -37,12 +37,13 @@ def files_page(asked: Asked) -> Page[Row]:
     found = Blob.objects.held()
     uses = BlobUse.objects.filter(blob=OuterRef("pk"))
     if asked.run:
-        found = found.filter(typed.of_run(asked.run, "uses__run__ulid")).distinct()
-        uses = uses.filter(typed.of_run(asked.run, "run__ulid"))
+        of_run = typed.of_run(asked.run, "run__ulid")
+        found, uses = found.filter(pk__in=BlobUse.objects.filter(of_run).values("blob")), uses.filter(of_run)
     if asked.bench:
         benches = typed.benches(Bench.objects.all(), asked.bench)
         uses = uses.filter(bench__in=benches)
-        found = found.filter(uses__bench__in=benches).distinct()
+        found = found.filter(pk__in=BlobUse.objects.filter(bench__in=benches).values("blob"))
+    # rows joined and then told apart would each be asked for their run before they are sorted and the first ones taken
     blobs, onward = asked.part(found.annotate(run_pk=Subquery(uses.values("run")[:1])), Blob.objects)
     return Page(asked, tuple(_rows(blobs)), found.count(), onward)
 

@@ -70,7 +70,9 @@ def runs_page(asked: Asked) -> RunsPage:
     every = Run.objects.annotate(planned=PLANNED)
     found = _narrowed(every, asked)
     part, onward = asked.part(found.only("pk"), every)
-    accepted = Run.objects.counted().filter(bench=OuterRef("bench")).exclude(pk=OuterRef("pk")).order_by("-id")
+    # from one bench's end of its index: as "the same bench", a database may look for it through all runs there are
+    beside = Run.objects.counted().filter(bench__gte=OuterRef("bench"), bench__lte=OuterRef("bench"))
+    accepted = beside.exclude(pk=OuterRef("pk")).order_by("bench_id", "-id")
     # asked of the rows shown alone: a database may work such a question out for every run before it sorts them
     shown = Run.objects.select_related("bench", "version", "by").annotate(accepted_pk=accepted.values("pk")[:1])
     runs = shown.defer("version__schema").in_bulk([run.pk for run in part])
@@ -89,7 +91,8 @@ def _narrowed(runs: Any, asked: Asked) -> Any:
 
 def _rows(runs: Sequence[Any]) -> Iterator[Row]:
     cells, flags, held, reasons = _cells(runs), _flags(runs), _held(runs), _reasons(runs)
-    accepted = Run.objects.select_related("version").in_bulk([run.accepted_pk for run in runs if run.accepted_pk])
+    others = Run.objects.select_related("version").only("ulid", "label", "cohort", "version__hashes")
+    accepted = others.in_bulk([run.accepted_pk for run in runs if run.accepted_pk])
     for run in runs:
         other, cover = accepted.get(run.accepted_pk), coverage(run.counts)
         names = [axes.get("agent") or "·".join(axes.values()) or "default" for axes in cells[run.pk]]
