@@ -22,9 +22,11 @@ def blobs(tmp_path: Path, settings: Any) -> Path:
 def nothing_kept() -> None:
     """A test whose rows are rolled back may raise a revision that the next one raises again."""
     from benchsite.readings import loaded
+    from benchsite.readings.compare import pieces
 
     for kept in (loaded._kept_slots, loaded._kept_counts, loaded._kept_values):
         kept.cache_clear()
+    pieces._kept.clear()
 
 
 @pytest.fixture(autouse=True)

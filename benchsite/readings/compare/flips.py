@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 from django.db.models import Min
 
@@ -17,6 +15,9 @@ from .sides import Member, Side
 
 Named = tuple[str, int]
 """Run and index of a trial."""
+Ends = tuple[tuple[list[Member], int], tuple[list[Member], int]]
+"""Cells and a case of the baseline, and of another side."""
+Indexes = dict[tuple[int, int, str], int]
 
 
 @dataclass(frozen=True)
@@ -28,23 +29,20 @@ class Flips:
     subjects: frozenset[int] | None
 
     def of(self, lines: Sequence[Line]) -> dict[tuple[str, str, int], tuple[Named, Named]]:
-        """Give, by (scenario, case, side), the baseline's trial and the other's."""
-        wanted = {
-            (line.slug, line.case, place): cells
+        """Give, by (scenario, case, side), the baseline's trial and the other's; what was found before is known."""
+        known, shown = self.found.flips, {(line.slug, line.case): line for line in lines}
+        asked = [
+            (line.slug, line.case, place, square.difference > 0)
             for line in lines
             for place, square in enumerate(line.squares)
-            if square.difference and (cells := self._cells(line, place))
-        }
-        indexes = self._indexes(wanted)
-        made, shown = {}, {(line.slug, line.case): line for line in lines}
-        for (slug, case, place), (one, two) in wanted.items():
-            change = shown[slug, case].squares[place].difference
-            pair = _pick(indexes, one, two, up=bool(change and change > 0))
-            if pair:
-                made[slug, case, place] = pair
-        return made
+            if square.difference
+        ]
+        new = {key: self._cells(shown[key[0], key[1]], key[2]) for key in asked if key not in known}
+        indexes = self._indexes(new.values())
+        known.update({key: _pick(indexes, *ends, up=key[3]) if ends else None for key, ends in new.items()})
+        return {(slug, case, place): pair for slug, case, place, up in asked if (pair := known[slug, case, place, up])}
 
-    def _cells(self, line: Line, place: int) -> tuple[tuple[list[Member], int], tuple[list[Member], int]] | None:
+    def _cells(self, line: Line, place: int) -> Ends | None:
         """The cells that part most on this case; of a subject, all its runs."""
         own = [self._pieces(side, line) for side in (0, place)]
         if not all(own):
@@ -63,15 +61,7 @@ class Flips:
         return [piece for piece in self.of_case(side, line) if piece.counted.n]
 
     def of_case(self, side: int, line: Line) -> list[Piece]:
-        return self._by_case[side].get((line.slug, line.case), [])
-
-    @cached_property
-    def _by_case(self) -> list[dict[tuple[str, str], list[Piece]]]:
-        made: list[dict[tuple[str, str], list[Piece]]] = [{} for _ in self.found.pieces]
-        for cases, pieces in zip(made, self.found.pieces, strict=True):
-            for piece in pieces:
-                cases.setdefault(piece.key, []).append(piece)
-        return made
+        return self.found.by_case(side).get((line.slug, line.case), [])
 
     def _members(self, side: int, piece: Piece) -> list[Member]:
         members = self.sides[side].members
@@ -81,10 +71,10 @@ class Flips:
             else [m for m in members if m.subject == piece.subject]
         )
 
-    def _indexes(self, wanted: Any) -> dict[tuple[int, int, str], int]:
+    def _indexes(self, wanted: Iterable[Ends | None]) -> Indexes:
         """The first scored trial by (cell, case, outcome)."""
         named = {
-            (member.run.pk, member.id, case) for ends in wanted.values() for members, case in ends for member in members
+            (member.run.pk, member.id, case) for ends in wanted if ends for members, case in ends for member in members
         }
         if not named:
             return {}
@@ -100,7 +90,7 @@ def _apart(pair: tuple[Piece, Piece]) -> float:
 
 
 def _pick(
-    indexes: dict[tuple[int, int, str], int], one: tuple[list[Member], int], two: tuple[list[Member], int], *, up: bool
+    indexes: Indexes, one: tuple[list[Member], int], two: tuple[list[Member], int], *, up: bool
 ) -> tuple[Named, Named] | None:
     """A solved and an unsolved trial, whichever side has which; of other measures, the first scored ones."""
     first = _find(indexes, *one, "unsolved" if up else "solved")
@@ -108,7 +98,7 @@ def _pick(
     return (first, second) if first and second else None
 
 
-def _find(indexes: dict[tuple[int, int, str], int], members: list[Member], case: int, outcome: str) -> Named | None:
+def _find(indexes: Indexes, members: list[Member], case: int, outcome: str) -> Named | None:
     for wanted in (outcome, "measured", "solved", "unsolved"):
         for member in members:
             index = indexes.get((member.id, case, wanted))

@@ -18,7 +18,6 @@ from runner.statistics import (
     Part,
     Pooled,
     average,
-    match,
     paired,
     policy_named,
     pooled,
@@ -124,7 +123,7 @@ class NumbersPage:
     def last(self) -> int:
         return self.asked.first - 1 + len(self.lines)
 
-    @property
+    @cached_property
     def has_cases(self) -> bool:
         """Whether any scenario has cases of its own."""
         return any(line.case for line in self.every)
@@ -172,10 +171,14 @@ def numbers(user: Any, of: Sequence[Of], asked: Asked) -> NumbersPage | None:
 def compare_sides(sides: Sequence[Side], asked: Asked) -> NumbersPage:
     found = read(sides, asked.measure)
     measure, subjects = found.measure, shared(sides)
-    pairs = _pairs(sides, found, asked.policy, subjects) if measure else []
+    pairs = found.pairs(asked.policy, subjects) if measure else []
     parts = differences(sides)
     columns = tuple(_column(sides, place, found, asked, pairs, subjects) for place in range(len(sides)))
-    every = lines_of(found, pairs, measure, asked.sort) if measure else ()
+    every = (
+        found.once(("lines", asked.policy, asked.sort), lambda: lines_of(found, pairs, measure, asked.sort))
+        if measure
+        else ()
+    )
     return NumbersPage(
         asked=asked,
         kind=sides[0].of.kind,
@@ -197,11 +200,6 @@ def shared(sides: Sequence[Side]) -> frozenset[int] | None:
     return frozenset.intersection(*(frozenset(m.subject for m in side.members) for side in sides)) or None
 
 
-def _pairs(sides: Sequence[Side], found: Read, policy: str, subjects: frozenset[int] | None) -> list[list[Pair]]:
-    base = found.parts(0, policy)
-    return [match(base, found.parts(place, policy), subjects) for place in range(1, len(sides))]
-
-
 def _column(
     sides: Sequence[Side],
     place: int,
@@ -210,20 +208,29 @@ def _column(
     pairs: Sequence[Sequence[Pair]],
     shown: frozenset[int] | None,
 ) -> Column:
-    pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
-    three = _three(found, place, pieces, shown)
-    cost, seconds = _mean([(p.cost, p.cost_n) for p in pieces]), _mean([(p.seconds, p.seconds_n) for p in pieces])
+    three, cost, seconds = found.once(("own", place), lambda: _own(found, place, shown))
     if not place or found.measure is None:
         return Column(sides[place], three, cost, seconds)
     measure, mine = found.measure, pairs[place - 1]
-    made = paired(mine, measure.objective)
-    needs = trials_needed(mine, measure.objective, _wanted(measure, made, asked.want))
+    made = found.once(("made", place, asked.policy), lambda: paired(mine, measure.objective))
+
+    def needed() -> Needed:
+        return trials_needed(mine, measure.objective, _wanted(measure, made, asked.want))
+
+    needs = needed() if asked.want else found.once(("needs", place, asked.policy), needed)
     return Column(
         sides[place], three, cost, seconds, made,
         told(sides[0].title, sides[place].title, measure.name, made,
              rate=measure.rate, unit=measure.unit, objective=measure.objective),
         needs, told_needed(needs, made.unit, rate=measure.rate, of=measure.unit), measure.rate,
     )  # fmt: skip
+
+
+def _own(found: Read, place: int, shown: frozenset[int] | None) -> tuple[Three, float | None, float | None]:
+    """A side's own figures, and what its trials cost and took."""
+    pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
+    costs, times = [(p.cost, p.cost_n) for p in pieces], [(p.seconds, p.seconds_n) for p in pieces]
+    return _three(found, place, pieces, shown), _mean(costs), _mean(times)
 
 
 def _mean(spent: Sequence[tuple[float | None, int]]) -> float | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db.models import Q, TextField, Value
 from django.db.models.functions import Cast, NullIf
@@ -17,7 +18,7 @@ from benchsite.readings.counts import DEFAULT_POLICY, SUBJECT_FAULTS, ReadOnce, 
 from benchsite.readings.leaderboard import MeasureFacts, headline_of, measures_of
 from benchsite.runs.models import Observation, Slot, Tally
 from runner.digests import digest
-from runner.statistics import CaseFigure, Counted, CountingPolicy, Part, case_figure, policy_named
+from runner.statistics import CaseFigure, Counted, CountingPolicy, Pair, Part, case_figure, match, policy_named
 from runner.statistics.pairing import MEASURED_BY
 
 from .sides import Side
@@ -27,6 +28,11 @@ Key = tuple[str, str]
 NEW = tuple.__new__
 """Makes a named tuple in half the time that its own function takes; a comparison has tens of thousands."""
 NOTHING = Counted(0, 0, 0, 0.0, 0.0, None, None)
+KEPT, LARGEST = 4, 16_000
+"""So many comparisons are kept in this process's memory, none of more pieces: some fifty megabytes at the most."""
+T = TypeVar("T")
+_kept: dict[Hashable, Read] = {}
+_keeping = Lock()
 
 
 class Piece(NamedTuple):
@@ -66,13 +72,39 @@ class Read:
     pieces: tuple[tuple[Piece, ...], ...]
     names: Mapping[str, str]
     same: tuple[int, ...] = ()
-    _made: dict[tuple[int, str], list[Part]] = field(default_factory=dict)
+    flips: dict[tuple[str, str, int, bool], tuple[tuple[str, int], tuple[str, int]] | None] = field(
+        default_factory=dict
+    )
+    """By scenario, case, side and whether it gained: two trials that show it, of what pages asked for so far."""
+    _made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Make once what each page of this comparison asks for again, and give it to all of them."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(T, self._made[key])
 
     def parts(self, side: int, policy: str) -> list[Part]:
-        """Give a side's figures; made once."""
-        if (side, policy) not in self._made:
-            self._made[side, policy] = self._parts(side, policy)
-        return self._made[side, policy]
+        """Give a side's figures."""
+        return self.once(("parts", side, policy), lambda: self._parts(side, policy))
+
+    def pairs(self, policy: str, subjects: frozenset[int] | None) -> list[list[Pair]]:
+        """Give each other side's cases beside the baseline's."""
+
+        def made() -> list[list[Pair]]:
+            base = self.parts(0, policy)
+            return [match(base, self.parts(place, policy), subjects) for place in range(1, len(self.pieces))]
+
+        return self.once(("pairs", policy, subjects), made)
+
+    def by_case(self, side: int) -> dict[Key, list[Piece]]:
+        return self.once(("cases", side), lambda: self._by_case(side))
+
+    def _by_case(self, side: int) -> dict[Key, list[Piece]]:
+        made: dict[Key, list[Piece]] = {}
+        for piece in self.pieces[side]:
+            made.setdefault(piece.key, []).append(piece)
+        return made
 
     def _parts(self, side: int, policy: str) -> list[Part]:
         assert self.measure
@@ -109,14 +141,43 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     if chosen is None:
         return Read(tuple(pooled), None, tuple(() for _ in sides), {})
     scenarios, prints = _scenarios(sides)
-    slots, blamed = _slots(Slot.objects.filter(_of(sides)))
     names = _Names(scenarios, _cases(scenarios), prints)
     same = tuple([row.pk for row in declared if (row.key, row.type) == (chosen.key, chosen.type)])
-    seen = _counted(sides, chosen, same, blamed)
+    key = (_as_they_are(sides), tuple(pooled), chosen, same, *(tuple(of.items()) for of in names))
+    with _keeping:
+        known = _kept.pop(key, None)
+    made = known or Read(tuple(pooled), chosen, _all_pieces(sides, chosen, same, names), dict(scenarios.values()), same)
+    if sum(map(len, made.pieces)) <= LARGEST:
+        with _keeping:
+            _kept[key] = made  # what is asked for last is the last to go
+            while len(_kept) > KEPT:
+                del _kept[next(iter(_kept))]
+    return made
+
+
+def _as_they_are(sides: Sequence[Side]) -> Hashable:
+    """Sides by what changes with each of their numbers: whatever changes a rollup raises its run's revision with it.
+
+    The revision is read before the rollups, so nothing that is kept is older than its key.
+    """
+    return sides[0].of.kind, tuple(
+        (
+            tuple((run.pk, run.ulid, run.created_at, run.revision) for run in side.runs),
+            tuple((member.id, member.subject) for member in side.members),
+        )
+        for side in sides
+    )
+
+
+def _all_pieces(
+    sides: Sequence[Side], measure: MeasureFacts, same: Sequence[int], names: _Names
+) -> tuple[tuple[Piece, ...], ...]:
+    slots, blamed = _slots(Slot.objects.filter(_of(sides)))
+    seen = _counted(sides, measure, same, blamed)
     made = [_pieces(side, slots, seen, names) for side in sides]
     if sides[0].of.kind == "subject":
         made = _merged(made)
-    return Read(tuple(pooled), chosen, tuple(tuple(pieces) for pieces in made), dict(scenarios.values()), same)
+    return tuple(tuple(pieces) for pieces in made)
 
 
 class _Names(NamedTuple):

@@ -99,12 +99,17 @@ def _of_subjects(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
     keys = _subjects(user, [[*id.split("/"), "", "", ""][:3] for id in ids])
     if None in keys:
         return None
+    visible = Run.objects.visible_to(user).counted()
     of_them = Exists(Cell.objects.filter(run=OuterRef("pk"), subject__in=keys))
-    visible = Run.objects.visible_to(user).counted().filter(of_them)
-    runs = {run.ulid: run for run in visible.select_related("bench", "version").order_by("-id")[: RUNS * len(keys)]}
-    cells = Cell.objects.filter(run__in=[run.pk for run in runs.values()], subject__in=keys)
-    members = sorted(_members(runs.values(), cells), key=lambda member: -member.run.pk)
-    found = [[member for member in members if member.subject == key][:RUNS] for key in keys]
+    newest = visible.filter(of_them).order_by("-id").values("pk")[: RUNS * len(keys)]
+    rows = Cell.objects.filter(run__in=newest, subject__in=keys).order_by("-run_id", "ordinal")
+    cells = list(rows.values_list("pk", "run_id", "subject_id"))
+    # most of the runs are of several subjects: whole rows are read only of those that are taken
+    taken = [[(cell, run) for cell, run, subject in cells if subject == key][:RUNS] for key in keys]
+    runs = list(visible.filter(pk__in={run for own in taken for _, run in own}).select_related("bench", "version"))
+    chosen = Cell.objects.filter(pk__in={cell for own in taken for cell, _ in own}, run__in=[run.pk for run in runs])
+    by_cell = {member.id: member for member in _members(runs, chosen)}
+    found = [[by_cell[cell] for cell, _ in own if cell in by_cell] for own in taken]
     return found if all(found) else None
 
 

@@ -15,8 +15,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from scipy import stats
 
+from benchsite.flows.curate import withdraw_trial
+from benchsite.readings.compare import pieces
 from benchsite.readings.compare.observed import step
 from benchsite.runs.models import Run, Tally
+from tests.make import make_curator
 
 Page = Callable[..., BeautifulSoup]
 
@@ -288,6 +291,28 @@ def test_hidden_and_absent_things_cannot_be_told_apart(made: Callable[..., Run],
     assert answer(f"cell:{hidden.ulid}/{key10}") == answer(f"cell:{absent}/{key10}")
     assert answer(f"subject:acme/secret/{subject}") == answer(f"subject:acme/nothing/{subject}")
     assert answer("subject:acme/demo/0")[0] == 404
+
+
+def test_what_a_process_keeps_of_a_comparison_is_not_shown_once_a_run_has_changed(
+    two: tuple[Run, Run], client: Client
+) -> None:
+    addresses = [runs_of(two, sort="name"), runs_of(two, policy="errors-fail/1", show="all"), of(*subjects_of(
+        two[0], "careful", "meddler"), show="all"), of(*cells_of(two[0], "careful", "meddler"))]  # fmt: skip
+
+    def pages() -> list[str]:
+        return [client.get("/compare/", asked).content.decode() for asked in addresses]
+
+    new = pages()
+    assert pieces._kept
+    assert pages() == new
+    found = re.search(rf"of=trial:{two[0].ulid}/(\d+)&amp;of=trial", new[0])
+    assert found
+    withdraw_trial(two[0], int(found[1]), by=make_curator(), reason="the judge was down")
+    seen = pages()
+    pieces._kept.clear()
+    assert pages() == seen
+    assert all(now != before for now, before in zip(seen[:2], new[:2], strict=True))
+    assert f"of=trial:{two[0].ulid}/{found[1]}&amp;" not in seen[0]
 
 
 def test_a_subject_more_costs_no_query_more(two: tuple[Run, Run], client: Client) -> None:
