@@ -6,12 +6,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.db.models import F
+
 from benchsite.artifacts.store import read_blob
 from benchsite.benches.models import Bench, ScenarioVersion, Version
 from benchsite.runs.models import Cell, Run, Slot, Standing
 from runner.errors import RunnerError
 
-from .counts import DEFAULT_POLICY, UNDONE, Counts, by_cell, slots_of, summed
+from .counts import DEFAULT_POLICY, UNDONE, Counts, by_cell, slots_of_several, summed
 from .counts import Slot as SlotFacts
 from .home import RunLine, run_lines
 from .leaderboard import LOW, Board, MeasureFacts, board, headline_of, measures_of
@@ -86,7 +88,7 @@ def bench_page(
     headline = headline_of(measures)
     tried = _cells(cohort) if headline and headline.pooled else []
     told = _telling(cohort, tried, split)
-    slots = slots_of(Slot.objects.filter(run__in=told))
+    slots = slots_of_several(Slot.objects.filter(run__in=told))
     others = {cell.pk for cell in tried if latest and cell.run_id != latest.pk}
     accepted = each_work_once([run for run in ordered if run.verdict == Run.Verdict.ACCEPTED])[:TREND]
     standings = _standings([*told, *accepted], headline)
@@ -118,18 +120,19 @@ def bench_page(
     )
 
 
-def _standings(runs: list[Run], headline: MeasureFacts | None) -> list[Standing]:
+def _standings(runs: list[Run], headline: MeasureFacts | None) -> list[Any]:
     """Those of the headline in all these runs under every policy, for leaderboard and trend alike."""
     if headline is None or not headline.pooled or not runs:
         return []
     of = Standing.objects.filter(run__in=runs, measure__key=headline.key)
-    return list(of.select_related("cell"))
+    cell = {"subject": F("cell__subject"), "key10": F("cell__key10"), "agent_version": F("cell__agent_version")}
+    return list(of.annotate(**cell).values_list(named=True))
 
 
 def _trend(
     runs: list[Run],
     headline: MeasureFacts | None,
-    standings: list[Standing],
+    standings: list[Any],
     cells: list[Cell],
     table: Board | None,
     *,
@@ -188,7 +191,7 @@ def _board(
     headline: MeasureFacts | None,
     policy: str,
     counts: dict[int, Counts],
-    standings: list[Standing],
+    standings: list[Any],
 ) -> tuple[Axes | None, Board | None]:
     if headline is None or not headline.pooled or not runs:
         return None, None

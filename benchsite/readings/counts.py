@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from django.db.models import Q, TextField
@@ -132,10 +132,21 @@ def slots_of(query: Any) -> list[Slot]:
     return _slots(_rows(query))
 
 
+def slots_of_several(query: Any) -> list[Slot]:
+    """Of several runs, whose rows a database would sort with all that is in them; as they come they nearly are."""
+    rows = list(_columns(query.order_by()))
+    rows.sort(key=itemgetter(0, 2))
+    return _slots(rows)
+
+
 def _rows(query: Any, *more: str) -> list[tuple[Any, ...]]:
-    names = ("of_states" if name == "states" else "of_faults" if name == "faults" else name for name in SLOT_FIELDS)
     in_order = query.order_by("run_id", "cell_id", "case_id")  # as their index has them: nothing is left to sort
-    return list(in_order.annotate(**TEXTS).values_list(*names, *more))
+    return list(_columns(in_order, *more))
+
+
+def _columns(query: Any, *more: str) -> Any:
+    names = ("of_states" if name == "states" else "of_faults" if name == "faults" else name for name in SLOT_FIELDS)
+    return query.annotate(**TEXTS).values_list(*names, *more)
 
 
 def _slots(rows: Iterable[tuple[Any, ...]]) -> list[Slot]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchsite.runs.models import Run, Standing
+from benchsite.runs.models import Run
 
 from .leaderboard import MeasureFacts
 from .subjects import CellFacts
@@ -55,19 +55,19 @@ class Trend:
 def trend(
     runs: Sequence[Run],
     measure: MeasureFacts,
-    standings: Sequence[Standing],
+    standings: Sequence[Any],
     subjects: Sequence[tuple[int, CellFacts]],
     *,
     every: bool,
 ) -> Trend | None:
     """`runs`: accepted ones, the newest first. `subjects`: rows of the leaderboard by id of their subject.
 
-    `standings` are those of the measure, with their cells.
+    `standings` are those of the measure, each with its cell's subject, key10 and agent version.
     """
     shown = list(reversed(runs[:RUNS]))
     if len(shown) < 2 or not subjects:
         return None
-    found: dict[tuple[int, int], Any] = {(row.cell.subject_id, row.run_id): row for row in standings}
+    found: dict[tuple[int, int], Any] = {(row.subject, row.run_id): row for row in standings}
     kept = subjects if every else subjects[:LINES]
     points = ((cell, (_point(found.get((subject, run.pk)), run) for run in shown)) for subject, cell in kept)
     lines = tuple(Line(cell, tuple(of)) for cell, of in points)
@@ -78,7 +78,7 @@ def trend(
 def _point(row: Any, run: Run) -> Point:
     if row is None:
         return Point(run)
-    return Point(run, row.cell.key10, row.cell.agent_version, row.macro, row.lo, row.hi, row.k, row.n)
+    return Point(run, row.key10, row.agent_version, row.macro, row.lo, row.hi, row.k, row.n)
 
 
 def _scale(measure: MeasureFacts, lines: Sequence[Line]) -> tuple[float, float]:
