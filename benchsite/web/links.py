@@ -39,7 +39,7 @@ def run(ulid: str, **asked: Any) -> str:
 def compare_trials(*trials: tuple[str, int], **asked: str) -> str:
     """The comparison of trials named by run and index; of one alone, with the nearest solved trial."""
     named = [f"of=trial:{ulid}/{index}" for ulid, index in trials]  # nothing in these needs quoting
-    rest = urlencode([(name, value) for name, value in asked.items() if value], safe=":/")
+    rest = urlencode([(name, value) for name, value in asked.items() if value], safe=":/") if asked else ""
     return f"{address('compare')}?{'&'.join([*named, rest] if rest else named)}"
 
 

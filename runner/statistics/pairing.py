@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -58,10 +59,11 @@ def match(base: Sequence[Part], other: Sequence[Part], subjects: frozenset[Hasha
 def _by_case(
     parts: Sequence[Part], subjects: frozenset[Hashable] | None
 ) -> dict[tuple[str, str], dict[Hashable, Part]]:
-    made: dict[tuple[str, str], dict[Hashable, Part]] = {}
-    for part in parts:
-        if subjects is None or part.subject in subjects:
-            made.setdefault((part.scenario, part.case), {})[part.subject] = part
+    made: dict[tuple[str, str], dict[Hashable, Part]] = defaultdict(dict)
+    for part in parts:  # thousands
+        subject, scenario, case, _, _ = part
+        if subjects is None or subject in subjects:
+            made[scenario, case][subject] = part
     return made
 
 

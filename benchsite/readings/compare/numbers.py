@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +11,12 @@ from typing import Any
 from benchsite.readings.leaderboard import MeasureFacts
 from benchsite.readings.notices import Notice
 from runner.statistics import (
-    CaseFigure,
     CountingPolicy,
     Needed,
     Pair,
     Paired,
     Part,
     Pooled,
-    average,
     paired,
     policy_named,
     pooled,
@@ -229,16 +228,17 @@ def _column(
 def _own(found: Read, place: int, shown: frozenset[int] | None) -> tuple[Three, float | None, float | None]:
     """A side's own figures, and what its trials cost and took."""
     pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
-    costs, times = [(p.cost, p.cost_n) for p in pieces], [(p.seconds, p.seconds_n) for p in pieces]
-    return _three(found, place, pieces, shown), _mean(costs), _mean(times)
+    costs = _mean([p.cost for p in pieces], [p.cost_n for p in pieces])
+    times = _mean([p.seconds for p in pieces], [p.seconds_n for p in pieces])
+    return _three(found, place, pieces, shown), costs, times
 
 
-def _mean(spent: Sequence[tuple[float | None, int]]) -> float | None:
+def _mean(spent: Sequence[float | None], of: Sequence[int]) -> float | None:
     """What a trial took, of those that tell it."""
-    known = [(one, many) for one, many in spent if one is not None]
-    if not known:
+    took = [one for one in spent if one is not None]
+    if not took:
         return None
-    took, many = zip(*known, strict=True)
+    many = of if len(took) == len(spent) else [one for one, known in zip(of, spent, strict=True) if known is not None]
     return sum(took) / sum(many)
 
 
@@ -250,26 +250,24 @@ def _wanted(measure: MeasureFacts, made: Paired, asked: float) -> float:
 
 
 def _three(found: Read, place: int, pieces: Sequence[Piece], shown: frozenset[int] | None) -> Three:
-    measure, planned = found.measure, sum(piece.planned for piece in pieces)
+    measure, planned = found.measure, sum([piece.planned for piece in pieces])
     if measure is None:
         nothing = Pooled(None, None, None, 0, "scenarios")
         return Three(nothing, nothing, 0, planned)
 
     def own(policy: str) -> Pooled:
-        return _pooled(
-            [part for part in found.parts(place, policy) if not shown or part.subject in shown], measure.rate
-        )
+        return _pooled(found.parts(place, policy), shown, measure.rate)
 
-    scored = own("scored/1")
-    same = measure.worst is None or not any(piece.counted.lapsed or piece.counted.blamed for piece in pieces)
-    return Three(scored, scored if same else own("errors-fail/1"), sum(piece.counted.n for piece in pieces), planned)
+    scored, counted = own("scored/1"), [piece.counted for piece in pieces]
+    same = measure.worst is None or not any(one.lapsed or one.blamed for one in counted)
+    return Three(scored, scored if same else own("errors-fail/1"), sum([one.n for one in counted]), planned)
 
 
-def _pooled(parts: Sequence[Part], rate: bool) -> Pooled:
-    """Pool a side over its own cases: each case is the mean of its cells."""
-    cases: dict[tuple[str, str], list[CaseFigure]] = {}
-    for part in parts:
-        if part.figure:
-            cases.setdefault((part.scenario, part.case), []).append(part.figure)
-    scenarios = [slug for slug, _ in cases]
-    return pooled(scenarios, [average(figures).figure for figures in cases.values()], rate=rate)
+def _pooled(parts: Sequence[Part], shown: frozenset[int] | None, rate: bool) -> Pooled:
+    """Pool a side over its own cases: each case is the mean of its cells, of which there may be thousands."""
+    cases: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for subject, slug, case, _, figure in parts:
+        if figure is not None and (not shown or subject in shown):
+            cases[slug, case].append(figure[0])
+    means = [of[0] if len(of) == 1 else sum(of) / len(of) for of in cases.values()]
+    return pooled([slug for slug, _ in cases], means, rate=rate)

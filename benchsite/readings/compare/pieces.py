@@ -101,10 +101,10 @@ class Read:
         return self.once(("cases", side), lambda: self._by_case(side))
 
     def _by_case(self, side: int) -> dict[Key, list[Piece]]:
-        made: dict[Key, list[Piece]] = {}
+        made: dict[Key, list[Piece]] = defaultdict(list)
         for piece in self.pieces[side]:
-            made.setdefault(piece.key, []).append(piece)
-        return made
+            made[piece.key].append(piece)
+        return dict(made)
 
     def _parts(self, side: int, policy: str) -> list[Part]:
         assert self.measure
