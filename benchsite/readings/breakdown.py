@@ -58,7 +58,8 @@ def breakdown(
     """`order`: the cells as the leaderboard shows them. Panels in which the leader loses come first, unless `fixed`."""
     shown = order[:LINES]
     columns = {cell.id: position for position, cell in enumerate(grid.cells)}
-    lost = {row.slug: loss for row in grid.rows if (loss := _loss(table, row, columns))}
+    rivals = [(columns[p.cell.id], p.cell.title) for p in table.places[1:] if p.cell.id in columns]
+    lost = {row.slug: loss for row in grid.rows if (loss := _loss(table, row, columns, rivals))}
     worst = sorted(lost.values(), key=lambda loss: (loss.sure, loss.gap), reverse=True)
     rows = grid.rows if fixed else sorted(grid.rows, key=lambda row: -lost[row.slug].gap if row.slug in lost else 1.0)
     rows = rows if every else rows[: max(4, MARKS // max(1, len(shown)))]
@@ -79,11 +80,12 @@ def _panel(
     row: Row, cells: Sequence[CellFacts], columns: Mapping[int, int], measure: MeasureFacts, loss: Loss | None
 ) -> Panel:
     squares = [row.squares[columns[cell.id]] if cell.id in columns else None for cell in cells]
-    top = min((measure.badness(square.value) for square in squares if square), default=float("inf"))
+    far = [measure.badness(square.value) if square else None for square in squares]
+    top = min([one for one in far if one is not None], default=float("inf"))
     lines = []
-    for cell, square in zip(cells, squares, strict=True):
+    for cell, square, behind in zip(cells, squares, far, strict=True):
         wilson = rate_interval(square.k or 0, square.n) if square and measure.rate else None
-        best = bool(square and square.value is not None and measure.badness(square.value) == top)
+        best = bool(square and square.value is not None and behind == top)
         lines.append(Line(cell, square, wilson[0] if wilson else None, wilson[1] if wilson else None, best))
     return Panel(row.slug, row.name, tuple(lines), _words(lines), loss is not None, bool(loss and loss.sure))
 
@@ -124,15 +126,16 @@ class Loss(NamedTuple):
     sure: bool
 
 
-def _loss(table: Board, row: Row, columns: Mapping[int, int]) -> Loss | None:
+def _loss(table: Board, row: Row, columns: Mapping[int, int], rivals: Sequence[tuple[int, str]]) -> Loss | None:
+    """`rivals`: the others' places in a row, and their titles."""
     measure, leader = table.measure, table.best
     if leader is None or table.level or leader.cell.id not in columns:
         return None
     mine = row.squares[columns[leader.cell.id]]
     others = [
-        (measure.badness(square.value), place.cell.title, square)
-        for place in table.places[1:]
-        if place.cell.id in columns and (square := row.squares[columns[place.cell.id]]) and square.value is not None
+        (measure.badness(square.value), title, square)
+        for place, title in rivals
+        if (square := row.squares[place]) and square.value is not None
     ]
     if not mine or mine.value is None or not others:
         return None

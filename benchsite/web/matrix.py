@@ -19,6 +19,7 @@ from benchsite.readings.words import STATE_WORDS, bounds, count, fixed, percent
 from runner.statistics import rate_interval
 
 STEPS = 7
+CLASSES = tuple(f"q{step}" for step in range(STEPS))
 HATCHED = "g0"
 
 
@@ -28,8 +29,8 @@ def step(value: float | None, scale: tuple[float, float] = (0.0, 1.0), *, turned
         return HATCHED
     low, high = scale
     share = (value - low) / (high - low) if high > low else 0.0
-    share = 1 - share if turned else share
-    return f"q{min(STEPS - 1, max(0, int(share * STEPS)))}"
+    at = int((1 - share if turned else share) * STEPS)
+    return CLASSES[0 if at < 0 else at if at < STEPS else -1]  # by hand: a page asks thousands of times
 
 
 def head(matrix: Matrix) -> SafeString:
