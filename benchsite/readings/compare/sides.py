@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, Subquery, Window
+from django.db.models.functions import RowNumber
 
 from benchsite.artifacts.models import Blob
 from benchsite.benches.models import Bench, Subject
@@ -100,12 +101,11 @@ def _of_subjects(user: Any, ids: Sequence[str]) -> list[list[Member]] | None:
     if None in keys:
         return None
     visible = Run.objects.visible_to(user).counted()
-    of_them = Exists(Cell.objects.filter(run=OuterRef("pk"), subject__in=keys))
-    newest = visible.filter(of_them).order_by("-id").values("pk")[: RUNS * len(keys)]
-    rows = Cell.objects.filter(run__in=newest, subject__in=keys).order_by("-run_id", "ordinal")
-    cells = list(rows.values_list("pk", "run_id", "subject_id"))
-    # most of the runs are of several subjects: whole rows are read only of those that are taken
-    taken = [[(cell, run) for cell, run, subject in cells if subject == key][:RUNS] for key in keys]
+    newest = Window(RowNumber(), partition_by="subject", order_by=[F("run").desc(), F("ordinal").asc()])
+    rows = Cell.objects.filter(run__in=visible.values("pk"), subject__in=keys).annotate(newest=newest)
+    cells = sorted(rows.filter(newest__lte=RUNS).values_list("newest", "pk", "run_id", "subject_id"))
+    # most of the runs are of several subjects: whole rows are read only once
+    taken = [[(cell, run) for _, cell, run, subject in cells if subject == key] for key in keys]
     runs = list(visible.filter(pk__in={run for own in taken for _, run in own}).select_related("bench", "version"))
     chosen = Cell.objects.filter(pk__in={cell for own in taken for cell, _ in own}, run__in=[run.pk for run in runs])
     by_cell = {member.id: member for member in _members(runs, chosen)}

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from scipy import stats
 
 from benchsite.flows.curate import withdraw_trial
-from benchsite.readings.compare import pieces
+from benchsite.readings.compare import pieces, sides
 from benchsite.readings.compare.observed import step
 from benchsite.runs.models import Run, Tally
 from tests.make import make_curator
@@ -313,6 +313,21 @@ def test_what_a_process_keeps_of_a_comparison_is_not_shown_once_a_run_has_change
     assert pages() == seen
     assert all(now != before for now, before in zip(seen[:2], new[:2], strict=True))
     assert f"of=trial:{two[0].ulid}/{found[1]}&amp;" not in seen[0]
+
+
+def test_a_subject_that_ran_long_ago_is_set_beside_one_that_ran_often_since(
+    two: tuple[Run, Run], page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sides, "RUNS", 1)
+    for number in range(2):
+        cell = two[1].cells.get(subject__axes__agent="meddler")
+        since = Run.objects.get(pk=two[1].pk)
+        since.pk, since.ulid = None, f"01M8{number:022}"
+        since.save()
+        cell.pk, cell.run = None, since
+        cell.save()
+    shown = page("/compare/", **of(*subjects_of(two[0], "careful", "meddler")))
+    assert [name in shown.get_text() for name in ("careful", "meddler")] == [True, True]
 
 
 def test_a_subject_more_costs_no_query_more(two: tuple[Run, Run], client: Client) -> None:
