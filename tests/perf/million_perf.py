@@ -1,7 +1,8 @@
 """What pages cost in a database of a million trials on PostgreSQL.
 
-Wall time of a request in the process, median of seven, warm; it takes some minutes to make the database. Bars: 150 ms
-and 12 queries a page; files to take home are only told.
+Wall time of a request in the process, median of five: of a first look at these runs, which the bar is for, and of
+another; it takes some minutes to make the database. Bars: 150 ms and 12 queries a page; files to take home are only
+told.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from tests import servers
+from tests.forgetting import forget
 
 from . import million_pages
 
-ROUNDS, PAGE_BAR, QUERY_BAR = 7, 0.150, 12
+ROUNDS, PAGE_BAR, QUERY_BAR = 5, 0.150, 12
 
 
 def readers(found: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -36,11 +38,13 @@ def readers(found: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     yield from ((name, address, curator) for name, address in million_pages.of_curator(found).items())
 
 
-def measured(address: str, client: Any, rounds: int) -> tuple[float, int, int]:
+def measured(address: str, client: Any, rounds: int) -> tuple[float, float, int, int]:
+    """Give seconds of a first look and of another, queries and bytes."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    spent = []
+    first, again = [], []
+    forget()
     with CaptureQueriesContext(connection) as queries:
         response = client.get(address)
         size = _whole(response)
@@ -48,10 +52,16 @@ def measured(address: str, client: Any, rounds: int) -> tuple[float, int, int]:
     if response.status_code not in (200, 302):
         raise SystemExit(f"{address} answers {response.status_code}")
     for _ in range(rounds):
-        began = time.perf_counter()
-        _whole(client.get(address))
-        spent.append(time.perf_counter() - began)
-    return statistics.median(spent), asked, size
+        forget()
+        first.append(_took(address, client))
+        again.append(_took(address, client))
+    return statistics.median(first), statistics.median(again), asked, size
+
+
+def _took(address: str, client: Any) -> float:
+    began = time.perf_counter()
+    _whole(client.get(address))
+    return time.perf_counter() - began
 
 
 def _whole(response: Any) -> int:
@@ -80,11 +90,12 @@ def look(folder: Path) -> int:
     worst = 0
     for name, address, client in readers(found):
         told_only = million_pages.a_file(name)
-        seconds, asked, size = measured(address, client, 1 if told_only else ROUNDS)
-        good = told_only or (seconds <= PAGE_BAR and asked <= QUERY_BAR)
+        first, again, asked, size = measured(address, client, 1 if told_only else ROUNDS)
+        good = told_only or (first <= PAGE_BAR and asked <= QUERY_BAR)
         worst |= not good
         print(
-            f"{name:29} {seconds * 1000:6.0f} ms (bar {PAGE_BAR * 1000:.0f})  {asked:2} queries  {size / 1000:6.0f} kB"
+            f"{name:29} {first * 1000:6.0f} ms (bar {PAGE_BAR * 1000:.0f})  again {again * 1000:4.0f} ms"
+            f"  {asked:2} queries  {size / 1000:6.0f} kB"
             f"{'' if good else '   OVER THE BAR'}",
             flush=True,
         )

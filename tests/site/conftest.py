@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests import make
+from tests.forgetting import forget
 
 
 @pytest.fixture(autouse=True)
@@ -21,12 +22,7 @@ def blobs(tmp_path: Path, settings: Any) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
     """A test whose rows are rolled back may raise a revision that the next one raises again."""
-    from benchsite.readings import loaded
-    from benchsite.readings.compare import pieces
-
-    for kept in (loaded._kept_slots, loaded._kept_counts, loaded._kept_values):
-        kept.cache_clear()
-    pieces._kept.clear()
+    forget()
 
 
 @pytest.fixture(autouse=True)
