@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,6 @@ __all__ = [
     "Trial",
     "Usage",
     "Value",
-    "attempts",
     "fold",
     "read",
 ]
@@ -110,14 +109,6 @@ class Folding:
             self.state, self.finished_at = event["state"], event["at"]
         elif kind == "cell.stopped":
             self.stopped[event["cell"]] = event["sentence"]
-
-
-def attempts(events: Iterable[Event], folding: Folding | None = None) -> Iterator[Attempt]:
-    """Stream the ended attempts of a journal in the order they ended."""
-    folding = folding or Folding()
-    for event in events:
-        if (ended := folding.feed(event)) is not None:
-            yield ended
 
 
 class Fold:

@@ -12,7 +12,7 @@ from runner.errors import JournalError
 from runner.faults import ENDED
 from runner.journal import MANIFEST, Event, read_events
 from runner.manifest import Manifest
-from runner.replay import Folding, RunResult, Usage, attempts, fold, read
+from runner.replay import Folding, RunResult, Usage, fold, read
 from tests.make import make_run
 
 
@@ -68,7 +68,7 @@ def test_any_beginning_of_a_journal_folds_and_keeps_what_had_ended(
     """kill -9 at any moment loses at most the trials then running."""
     cut = data.draw(st.integers(0, len(events)))
     part, whole = fold(manifest, events[:cut]), fold(manifest, events)
-    ended = {(attempt.trial, attempt.number) for attempt in attempts(events[:cut])}
+    ended = {(attempt.trial, attempt.number) for attempt in map(Folding().feed, events[:cut]) if attempt}
     for before, after in zip(part.trials, whole.trials, strict=True):
         kept = [attempt for attempt in before.attempts if (attempt.trial, attempt.number) in ended]
         assert kept == [attempt for attempt in after.attempts if (attempt.trial, attempt.number) in ended]
