@@ -88,6 +88,7 @@ FLAGS: dict[str, str] = {
     "disk_full": "The limit of disk was reached while the trial was graded: what was found may come of that alone.",
     "invalid": "An observation was invalid and counts as missing.",
     "model_unknown": "A judge graded what a model had done that nobody named: it may be the judge's own.",
+    "cleaned": "Text of this trial held what cannot be stored; it is replaced here, the journal has the original.",
     "budget_unenforced": "The cost is unknown, so the budget could not be enforced.",
 }
 STOPS_A_CELL: frozenset[str] = frozenset({

@@ -10,6 +10,8 @@ from .digests import digest
 
 MeasureType = Literal["bool", "int", "float", "category", "text"]
 Reducer = Literal["rate", "mean", "median", "min", "max", "sum", "counts", "none"]
+LARGEST_NUMBER = 1e100
+"""What a number may be at most: squares of larger ones, added up, would leave the range of a float."""
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def observation_rows(trial: int, attempt: Attempt, measures: Measures) -> Iterat
         id, spec = measures[key]
         value = stored(spec, seen.value) if seen.valid else None
         if value is None:
-            reason = seen.reason or "The value does not fit the measure's type."
+            reason = seen.reason or "The value does not fit the measure's type, or is too large."
             yield trial, id, None, clean.text(seen.value, 2000), False, clean.text(reason, 300), seen.count
         elif isinstance(value, str):
             yield trial, id, None, clean.text(value), True, clean.text(seen.reason, 300), seen.count

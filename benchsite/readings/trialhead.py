@@ -62,6 +62,12 @@ class Seen:
         return self.stage_counts().get("agent") if self.trial.changes else None
 
     @property
+    def changed_links(self) -> int:
+        """Count the links the agent made or changed: they are none of added, modified and deleted."""
+        counts = ((self.record().get("changes") or {}).get("agent") or {}).get("counts") or {}
+        return int(counts.get("links") or 0)
+
+    @property
     def ignored(self) -> tuple[str, ...]:
         """Name what the last attempt's agent touched and the capture ignores; no record of changes has it."""
         rows = [row for row in self.record().get("requests") or [] if isinstance(row, dict)]

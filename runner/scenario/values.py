@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from runner.replay import Value
-from runner.schema import MeasureSpec
+from runner.schema import LARGEST_NUMBER, MeasureSpec
 
 LONGEST_TEXT = 100_000
 
@@ -51,7 +51,9 @@ def _float(measure: MeasureSpec, value: Any) -> str:
         number = float(value)
     except OverflowError:
         return "the number is too large for a float"
-    return "" if math.isfinite(number) else f"{number} is not a finite number"
+    if not math.isfinite(number):
+        return f"{number} is not a finite number"
+    return "" if abs(number) <= LARGEST_NUMBER else f"the number is larger than {LARGEST_NUMBER:g}, beyond any figure"
 
 
 def _category(measure: MeasureSpec, value: Any) -> str:

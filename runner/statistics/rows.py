@@ -7,12 +7,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple
 
 from runner.replay import Attempt, RunResult, Trial, Value
-from runner.schema import MeasureSpec
+from runner.schema import LARGEST_NUMBER, MeasureSpec
 
 Key = Hashable
 Stored = float | str
-LARGEST = 1e100
-"""Squares of larger values, added up, would leave the range of a float."""
 
 
 class Row(NamedTuple):
@@ -49,7 +47,7 @@ def stored(measure: MeasureSpec, value: Value) -> Stored | None:
         return None
     if measure.type == "bool" and number not in (0, 1):
         return None
-    return number if abs(number) <= LARGEST else None
+    return number if abs(number) <= LARGEST_NUMBER else None
 
 
 def observed(measures: Mapping[str, MeasureSpec], attempt: Attempt) -> tuple[dict[str, Stored], frozenset[str]]:

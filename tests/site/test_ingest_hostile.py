@@ -18,6 +18,7 @@ from benchsite.flows.recheck import differences
 from benchsite.runs.models import Run, Trial
 from runner.digests import sha256_file
 from runner.errors import JournalError
+from runner.faults import FLAGS
 from runner.journal import MANIFEST, Journal
 from tests import make
 
@@ -60,15 +61,16 @@ def test_a_hostile_manifest_is_shown_cleaned(tmp_path: Path, client: Client) -> 
     assert "<b>markup" not in page
 
 
-def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path) -> None:
+def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path, client: Client) -> None:
     run_dir = make.make_run(tmp_path, state="running")
     (run_dir / "events.jsonl").unlink()
     hostile(run_dir)
-    run = ingest(run_dir)
+    run = ingest(run_dir, verdict="accepted")
     trial = run.trials.get(index=0)
     clean = "nul \ufffd, lone \ufffd, emoji 🙂, <b>markup</b>, \x1b[31mred"
     assert trial.reason == clean
     assert "cleaned" in trial.flags
+    assert FLAGS["cleaned"] in client.get(f"/runs/{run.ulid}/t/0/").content.decode()
     assert trial.tokens is None
     seen = {o.measure.key: o for o in trial.observations.select_related("measure")}
     assert seen["note"].text == clean

@@ -10,6 +10,8 @@ import pytest
 from runner.blobs import BlobStore
 from runner.replay import Attempt, RunResult
 from runner.running import run
+from runner.scenario.values import judge
+from runner.schema import MeasureSpec
 from runner.selection import Selection
 from runner.transcript import read_steps
 from tests.runner.scenario.benches import by_scenario, write_bench
@@ -207,6 +209,12 @@ def test_what_does_not_fit_is_kept_as_invalid_with_its_reason(ended: dict[str, A
         "kind": "'PATCH' is none of patch, rewrite",
         "resolved": "expected a bool, got int",
     }
+
+
+def test_a_number_that_no_figure_could_hold_is_invalid_when_it_is_observed() -> None:
+    share = MeasureSpec("share", "float")
+    assert judge(share, "share", -1e100) == (-1e100, "")
+    assert judge(share, "share", 2e100) == (2e100, "the number is larger than 1e+100, beyond any figure")
 
 
 def test_numpy_enums_and_whole_numbers_count_by_value(ended: dict[str, Attempt]) -> None:

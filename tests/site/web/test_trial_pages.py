@@ -155,6 +155,7 @@ def test_nothing_an_agent_said_named_or_wrote_becomes_markup(client, tmp_path):
         assert not made.select("[onerror]"), page
         assert all("alert" not in script.text for script in made.select("script")), page
         assert not made.select("[style]"), page
+    assert "deleted · 1 link" in soup(client.get(pages[0])).get_text()
 
 
 def test_a_private_bench_is_absent_for_strangers_and_there_for_members(client, tmp_path):
