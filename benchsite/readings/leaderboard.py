@@ -97,6 +97,8 @@ class Board:
     places: tuple[Place, ...]
     scale: tuple[float, float]
     one_run: bool = True
+    fixed: bool = False
+    """It is watched while it changes: what a first error brings is there from the start, so that no row moves."""
 
     @property
     def best(self) -> Place | None:
@@ -142,7 +144,7 @@ class Board:
     def partial(self) -> bool:
         """Whether there are errors, and a worst value to count them as: then one figure alone tells too little."""
         worst = self.measure.rate or self.measure.worst is not None
-        return worst and any(place.three and place.counts.errors for place in self.places)
+        return worst and (self.fixed or any(place.three and place.counts.errors for place in self.places))
 
     @cached_property
     def sides(self) -> tuple[str, str]:
@@ -180,6 +182,7 @@ def board(
     counts: Mapping[int, Counts],
     *,
     one_run: bool = True,
+    fixed: bool = False,
 ) -> Board:
     """Order standings of one measure best first; those of other policies only complete the three figures."""
     three = _threes(standings)
@@ -193,7 +196,7 @@ def board(
     rule = POLICIES[policy]
     silent = rule.errors_fail and not measure.rate and measure.worst is None
     note = f"{measure.key} declares no worst value, so errors are left out as under scored/1" if silent else ""
-    return Board(measure, policy, note, tuple(places), scale_of(measure, places), one_run)
+    return Board(measure, policy, note, tuple(places), scale_of(measure, places), one_run, fixed)
 
 
 def ordering(measure: MeasureFacts, rows: Sequence[Any]) -> Callable[[Any], tuple[bool, float]]:

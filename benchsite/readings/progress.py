@@ -69,13 +69,14 @@ class Progress:
     silent: datetime | None
 
 
-def progress(loaded: Loaded) -> Progress | None:
-    """None for a run that has ended."""
+def progress(loaded: Loaded, *, fixed: bool) -> Progress | None:
+    """None for a run that has ended, unless the rows that a reader saw while it went on are to stay."""
     run = loaded.run
-    if run.state != Run.State.RUNNING:
+    goes = run.state == Run.State.RUNNING
+    if not goes and not fixed:
         return None
     silent = silent_since(run)
-    now = _now(run, loaded, hung=silent is not None)
+    now = _now(run, loaded, hung=silent is not None) if goes else ()
     hung = Counter(one.cell for one in now if one.hung)
     lines = []
     for cell in loaded.cells:

@@ -57,7 +57,7 @@ class RunPage:
 
     @property
     def live(self) -> bool:
-        return self.progress is not None
+        return self.run.state == Run.State.RUNNING
 
     @property
     def runner_up(self) -> Place | None:
@@ -126,7 +126,7 @@ class _Page:
             failures=failures(self.aside.reasons, fixed=self.fixed),
             flags=self.aside.flags,
             coverage=cover,
-            progress=progress(loaded),
+            progress=progress(loaded, fixed=self.asked.fixed),
             tags=tuple(self.aside.tags),
             notes=tuple(self.aside.notes),
             facts=facts,
@@ -153,7 +153,7 @@ class _Page:
         if measure is None or not measure.pooled:
             return None
         standings = list(Standing.objects.filter(run=loaded.run, measure=measure.id).values_list(named=True))
-        return board(measure, policy, standings, loaded.cell_by_id, loaded.by_cell)
+        return board(measure, policy, standings, loaded.cell_by_id, loaded.by_cell, fixed=self.fixed)
 
     def _places(self) -> tuple[Place, ...]:
         if self.board is None:

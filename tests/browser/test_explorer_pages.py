@@ -93,18 +93,32 @@ def test_a_reader_draws_the_frontier_turns_the_matrix_and_walks_it_by_keys(
     expect(page.locator("#grid tbody th")).to_have_text(["careful"])
 
 
+ROWS = ".progress tbody tr, .leaderboard tbody tr, #grid tbody tr"
+
+
+def places(page: Page) -> list[float]:
+    """How far from the top of the window each row of a running run stands."""
+    tops: list[float] = page.locator(ROWS).evaluate_all("rows => rows.map(row => row.getBoundingClientRect().top)")
+    return tops
+
+
 def test_a_run_that_goes_on_changes_under_the_readers_eyes(page: Page, live_server: Any, run_dirs: list[Path]) -> None:
     run = ingest(run_dirs[0], verdict="accepted")
     waiting = run.trials.filter(outcome="solved").first()
     Trial.objects.filter(pk=waiting.pk).update(state="running", outcome="")
     recount(run)
     Run.objects.filter(pk=run.pk).update(state="running", seen_at=timezone.now(), revision=10)
+    page.set_viewport_size({"width": 1440, "height": 1300})
     page.goto(f"{live_server.url}/runs/{run.ulid}/")
     progress = page.locator("#progress")
     expect(progress).to_contain_text("53 of 54 trials done")
+    stood = places(page)
+    assert len(stood) == 9 and stood[-1] < 1300, "all are in sight, so that a jump would be seen"
     Run.objects.filter(pk=run.pk).update(seen_at=timezone.now() - timedelta(hours=1.2), revision=11)
     expect(progress).to_have_text("No sign of life")
     expect(page.locator(".progress time")).to_have_text("1 hour ago")
+    expect(page.locator(".notices")).to_contain_text("No sign of life since")
+    assert places(page) == stood
     order = page.locator(".leaderboard tbody th").all_inner_texts()
     page.locator("#grid td a").first.focus()
     Trial.objects.filter(pk=waiting.pk).update(state="scored", outcome="solved")
@@ -115,6 +129,7 @@ def test_a_run_that_goes_on_changes_under_the_readers_eyes(page: Page, live_serv
     Run.objects.filter(pk=run.pk).update(state="finished", revision=13)
     expect(progress).to_contain_text("The run has ended: finished")
     expect(page.locator("#tables[hx-get]")).to_have_count(0)
+    assert places(page) == stood
     assert page.locator(".leaderboard tbody th").all_inner_texts() == order
     assert page.evaluate("document.activeElement.closest('#grid') !== null")
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from benchsite.flows.launch import launch
 from benchsite.runs.models import Run
+from benchsite.runs.recount import recount
 from tests.make import make_curator, make_user
 from tests.site.test_workers import bench
 
@@ -95,7 +96,16 @@ def test_rows_of_a_run_that_goes_on_keep_their_places(going: Run, page: Page) ->
     address = reverse("run", args=[going.ulid])
     manifest = [cell.subject.axes["agent"] for cell in going.cells.order_by("ordinal").select_related("subject")]
     assert rows() == manifest
-    Run.objects.filter(pk=going.pk).update(state="finished", revision=going.revision + 1)
+    heads = [th.get_text(" ", strip=True) for th in page(address).select(".leaderboard thead th, .leaderboard caption")]
+    going.trials.filter(pk=going.trials.filter(outcome="solved").first().pk).update(state="run_error", outcome="")
+    recount(going)
+    Run.objects.filter(pk=going.pk).update(revision=going.revision + 1)
+    soup = page(address)
+    assert soup.select_one(".leaderboard .toned")
+    assert [th.get_text(" ", strip=True) for th in soup.select(".leaderboard thead th, .leaderboard caption")] == heads
+    Run.objects.filter(pk=going.pk).update(state="finished", revision=going.revision + 2)
+    progress = page(address, fixed="1", part="live").select(".progress tbody th")
+    assert [th.get_text(strip=True) for th in progress] == manifest, "nor do they when it ends"
     assert rows(fixed="1", part="tables") == manifest
 
 
