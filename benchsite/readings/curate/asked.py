@@ -91,3 +91,8 @@ class Page(Generic[R]):
     total: int
     next: int | None
     limit: int = LIMIT
+
+    @property
+    def open(self) -> int:
+        """How many of the rows shown can be ticked: a decision that another followed stands as it is."""
+        return sum(not getattr(row, "kept", "") for row in self.rows)

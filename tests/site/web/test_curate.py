@@ -186,6 +186,9 @@ def test_undoing_adds_a_decision_and_puts_back_what_held_before(curator: Client,
     assert Decision.objects.filter(run=run.ulid).count() == 4
     refused = post(curator, "undo", of=[first.pk], query="?show=decisions")
     assert "only the newest can be undone" in said(refused)
+    listed = shown(curator, "?show=decisions&tick=all")
+    assert (len(listed.select("tbody tr")), len(listed.select("tbody input[checked]"))) == (5, 2)
+    assert "Tick these 2" in shown(curator, "?show=decisions").get_text()
 
 
 def test_a_first_verdict_undone_has_the_run_wait_again(curator: Client, waiting: list[Run]) -> None:
@@ -223,6 +226,7 @@ def test_a_file_held_back_is_released_held_again_and_redacted(curator: Client, t
     listed = shown(curator, "?show=releases")
     assert [tag.get_text() for tag in listed.select("tbody .tag")] == ["redacted", "held back again", "released"]
     assert not listed.select("tbody input"), "deleted bytes do not come back"
+    assert not listed.select(".pager a, .deciding textarea, .deciding button"), "nothing to decide, nothing to tick"
     last = BlobDecision.objects.last()
     assert last
     assert "cannot be undone" in said(post(curator, "undo-file", of=[last.pk]))
