@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from runner.errors import JournalError
 
@@ -17,6 +17,8 @@ INSTEAD = "\ufffd"
 NUL = "\\u0000"
 MAX_INT = 2**48
 """More than any honest count, and small enough that sums still fit a bigint column."""
+DEEPEST = 200
+"""How deep JSON may be nested: what walks it level by level must not run out of stack on any page."""
 
 
 def text(value: Any, limit: int | None = None) -> str:
@@ -36,6 +38,25 @@ def name(value: Any, limit: int, what: str) -> str:
     if len(value) > limit:
         raise JournalError(f"The {what} {value[:60]!r}… is longer than {limit} characters.")
     return value
+
+
+def parsed(data: bytes) -> Any:
+    """Read JSON fast; what only the standard library reads (lone surrogates) is left to it. Too deep is ValueError."""
+    try:
+        return from_json(data, cache_strings="keys")
+    except ValueError:  # this reader takes no more than DEEPEST levels either
+        value = json.loads(data)
+    if _too_deep(value):
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
+    return value
+
+
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        level = [one for group in inner for one in group]
+    return any(isinstance(one, (dict, list)) for one in level)
 
 
 def tree(value: Any) -> Any:

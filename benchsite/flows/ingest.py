@@ -6,7 +6,6 @@ one that was killed, starts there. Attempts that are met again are known by (tri
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -106,7 +105,7 @@ def take(
 def read_manifest(data: bytes) -> Manifest:
     """Read it as its rows will be: without what looks like a secret."""
     try:
-        manifest = Manifest.from_json(json.loads(strike(data)[0]))
+        manifest = Manifest.from_json(clean.parsed(strike(data)[0]))
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
         raise JournalError(f"The manifest is not valid JSON of a run: {error}.") from error
     projected.check(manifest)

@@ -50,7 +50,7 @@ class Placed(Folding):
                 attempt = feed(event)
                 self.place = end
                 if attempt is not None:
-                    self._once(attempt.trial, attempt.number)
+                    self._note_end(attempt.trial, attempt.number)
                     starts.pop((attempt.trial, attempt.number), None)
                     self.left.append(attempt)
                     if len(self.left) >= size:
@@ -61,6 +61,8 @@ class Placed(Folding):
 
     def _begin(self, trial: int, number: int, started_at: str | None = None) -> Attempt:
         self._judge(trial, number)
+        if self._has_ended(trial, number):
+            self._refuse(f"attempt {number} of trial {trial} goes on after its end")
         self.starts.setdefault((trial, number), self.place)
         return super()._begin(trial, number, started_at)
 
@@ -69,16 +71,14 @@ class Placed(Folding):
             self._judge(trial, event.get("attempt", 1))
         super()._around(kind, event)
 
-    def _once(self, trial: int, number: int) -> None:
+    def _note_end(self, trial: int, number: int) -> None:
         if number > 8:
-            twice = (trial, number) in self.high
             self.high.add((trial, number))
         else:
-            bit = 1 << number - 1
-            twice = bool(self.ended[trial] & bit)
-            self.ended[trial] |= bit
-        if twice:
-            self._refuse(f"attempt {number} of trial {trial} ends twice")
+            self.ended[trial] |= 1 << number - 1
+
+    def _has_ended(self, trial: int, number: int) -> bool:
+        return (trial, number) in self.high if number > 8 else bool(self.ended[trial] & 1 << number - 1)
 
     def _bounded(self, event: Event) -> None:
         """Refuse an attempt that grows without end; looked at now and then, for it takes many events to get there."""

@@ -6,7 +6,6 @@ The copy that is kept stays as it came, held back like any other bytes. Places i
 from __future__ import annotations
 
 import io
-import json
 import secrets
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -17,6 +16,8 @@ from pydantic_core import from_json
 from runner.digests import CHUNK
 from runner.journal import MAX_LINE, Event, decode
 from runner.leaks import MOST, Leak, strike
+
+from . import clean
 
 PIECE = 1 << 16
 
@@ -56,7 +57,7 @@ class Struck(io.BufferedIOBase):
                 if events is None:
                     lines = self._lines_before(start) if lines is None else lines
                     before = lines + self._lines - data.count(b"\n", place)
-                    events = list(decode(io.BytesIO(piece), _loads, before))
+                    events = list(decode(io.BytesIO(piece), clean.parsed, before))
                 if events:
                     yield events, (ends[: len(events)] + (self._start + place)).tolist()
 
@@ -113,11 +114,3 @@ def _parsed(data: bytes, lines: int) -> list[Event] | None:
     if len(found) != 2 * lines - 1 or found[1::2].count(_BETWEEN) != lines - 1 or {*map(type, events)} != {dict}:
         return None
     return events if {type(event.get("type")) for event in events} == {str} else None
-
-
-def _loads(line: bytes) -> Any:
-    """Read a line fast; what only the standard library reads (lone surrogates) is left to it."""
-    try:
-        return from_json(line, cache_strings="keys")
-    except ValueError:
-        return json.loads(line)

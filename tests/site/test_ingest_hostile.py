@@ -154,15 +154,16 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         ingest(tmp_path)
 
 
-def test_an_attempt_that_ends_twice_is_refused_however_far_apart_and_leaves_nothing(
+def test_an_attempt_that_goes_on_after_its_end_is_refused_however_far_apart_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchsite.flows.ingest.BATCH", 5)
     run_dir = make.make_run(tmp_path)
     events = (run_dir / "events.jsonl").read_bytes().splitlines(keepends=True)
-    (run_dir / "events.jsonl").write_bytes(b"".join([*events, *events[1:]]))
-    with pytest.raises(JournalError, match=r"attempt 1 of trial \d+ ends twice"):
-        ingest(run_dir)
+    for more in (events[1:], [line for line in events if b'"observe"' in line][:1]):
+        (run_dir / "events.jsonl").write_bytes(b"".join([*events, *more]))
+        with pytest.raises(JournalError, match=r"attempt 1 of trial \d+ goes on after its end"):
+            ingest(run_dir)
     assert [rows.objects.count() for rows in (Trial, Run, Bench)] == [0, 0, 0]
 
 
@@ -178,6 +179,24 @@ def test_an_attempt_that_grows_without_end_is_refused(tmp_path: Path, monkeypatc
         journal.extend({"type": "observe", **one, "measure": f"m{n}", "value": 1.0} for n in range(2_000))
     with pytest.raises(JournalError, match="attempt 1 of trial 0 holds more than 300 things"):
         ingest(run_dir)
+
+
+def test_what_is_nested_too_deep_is_refused_wherever_it_stands(tmp_path: Path, client: Client) -> None:
+    run_dir = make.make_run(tmp_path)
+    manifest, events = (run_dir / "manifest.json").read_text(), (run_dir / "events.jsonl").read_bytes()
+    for deep in ("[" * 500 + "]" * 500, '{"a":' * 300 + "1" + "}" * 300):
+        (run_dir / "events.jsonl").write_bytes(events.replace(b'"valid":true', f'"valid":true,"x":{deep}'.encode(), 1))
+        with pytest.raises(JournalError, match=r"Line \d+ of events.jsonl .* nested more than 200 deep"):
+            ingest(run_dir)
+        (run_dir / "events.jsonl").write_bytes(events)
+        (run_dir / "manifest.json").write_text(manifest.replace('"host": {', f'"host": {{"x":{deep},', 1))
+        with pytest.raises(JournalError, match=r"The manifest .* nested more than 200 deep"):
+            ingest(run_dir)
+        (run_dir / "manifest.json").write_text(manifest)
+    allowed = "[" * 197 + "]" * 197
+    (run_dir / "manifest.json").write_text(manifest.replace('"host": {', f'"host": {{"x":{allowed},', 1))
+    run = ingest(run_dir, verdict="accepted")
+    assert client.get(f"/runs/{run.ulid}/").status_code == 200
 
 
 def test_a_journal_that_is_refused_is_not_kept(tmp_path: Path) -> None:
