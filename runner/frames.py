@@ -35,7 +35,7 @@ AXIS, MEASURE = "axis.", "measure."
 """Before the names of axes and measures, so that no bench can name a column as another is named."""
 COUNTS = {"files_added": "added", "files_modified": "modified", "files_deleted": "deleted",
           "lines_added": "lines_added", "lines_deleted": "lines_deleted"}  # fmt: skip
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def frame(*runs: RunResult | Path | str, every: bool = False) -> Columns:

@@ -13,6 +13,7 @@ from pydantic_core import from_json, to_json
 from runner.errors import JournalError
 
 BAD = re.compile("[\0\ud800-\udfff]")
+ODD = re.compile(r"[^a-z0-9_.-]+")
 INSTEAD = "\ufffd"
 NUL = "\\u0000"
 MAX_INT = 2**48
@@ -57,6 +58,11 @@ def _too_deep(value: Any) -> bool:
         inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
         level = [one for group in inner for one in group]
     return any(isinstance(one, (dict, list)) for one in level)
+
+
+def word(value: Any, limit: int) -> str:
+    """Make a name that any address can hold of what should be one, as the codes of flags are."""
+    return ODD.sub("_", text(value).lower())[:limit] or "_"
 
 
 def tree(value: Any) -> Any:

@@ -77,8 +77,9 @@ def tokens(usage: Usage) -> int | None:
 
 def flags(attempt: Attempt) -> list[str]:
     """Give the attempt's flags; `cleaned` says that text of its row differs from the original in the journal."""
-    found = [clean.text(flag, 40) for flag in attempt.flags]
-    odd = clean.dirty(attempt.reason) or any(clean.dirty(seen.value) for seen in attempt.observations.values())
+    found = [clean.word(flag, 40) for flag in attempt.flags]
+    odd = found != [*attempt.flags] or clean.dirty(attempt.reason)
+    odd = odd or any(clean.dirty(seen.value) for seen in attempt.observations.values())
     return [*found, "cleaned"] if odd else found
 
 

@@ -37,8 +37,7 @@ def as_csv(sheet: Sheet) -> HttpResponse:
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{sheet.name}.csv"'
     writer = csv.writer(response, lineterminator="\n")
-    writer.writerow(sheet.columns)
-    writer.writerows([safe(value) for value in row] for row in sheet.rows)
+    writer.writerows([safe(value) for value in row] for row in (sheet.columns, *sheet.rows))
     return response
 
 

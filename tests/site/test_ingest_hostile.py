@@ -71,6 +71,8 @@ def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path, clie
     assert trial.reason == clean
     assert "cleaned" in trial.flags
     assert FLAGS["cleaned"] in client.get(f"/runs/{run.ulid}/t/0/").content.decode()
+    for flag in trial.flags:
+        assert f"?flag={flag}" in client.get(f"/runs/{run.ulid}/trials?flag={flag}").content.decode()
     assert trial.tokens is None
     seen = {o.measure.key: o for o in trial.observations.select_related("measure")}
     assert seen["note"].text == clean

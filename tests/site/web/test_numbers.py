@@ -15,7 +15,9 @@ from django.urls import reverse
 
 from benchsite.flows.curate import withdraw_trial
 from benchsite.readings import trials
+from benchsite.readings.sheet import Sheet
 from benchsite.runs.models import Observation, Run, Standing
+from benchsite.web.twins import as_csv
 from tests.make import make_curator
 
 Page = Callable[..., BeautifulSoup]
@@ -169,3 +171,8 @@ def test_the_csv_of_the_leaderboard_has_unrounded_figures(run: Run, client: Clie
 def test_the_csv_of_the_matrix_has_a_row_for_each_square(run: Run, client: Client) -> None:
     text = client.get(reverse("run_table", args=[run.ulid, "matrix", "csv"])).content.decode()
     assert len(list(csv.DictReader(io.StringIO(text)))) == 9
+
+
+def test_no_cell_of_a_csv_is_a_formula_be_it_a_value_or_the_name_of_a_column() -> None:
+    text = as_csv(Sheet("board", ("=agent", "n"), [("+1", -1), ("\n=2", 2.5), ("plain", None)])).content.decode()
+    assert list(csv.reader(io.StringIO(text))) == [["'=agent", "n"], ["'+1", "-1"], ["'\n=2", "2.5"], ["plain", ""]]
