@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .home import BenchLine, RunLine, RunsPage
+from .home import BenchLine, HomePage, RunLine, RunsPage
 from .sheet import Sheet
 
 COUNTS = ("planned", "scored", "excluded", "errors")
@@ -27,10 +27,20 @@ def _bench(line: BenchLine) -> Iterator[Any]:
     yield from (getattr(cover, name) if cover else None for name in COUNTS)
 
 
+RUN = ("run", "bench", "label", "state", "silent_since", "verdict", "by", "started_at", *COUNTS, "regrades")
+
+
 def runs_sheet(page: RunsPage) -> Sheet:
-    head = ("run", "bench", "label", "state", "silent_since", "verdict", "by", "started_at", *COUNTS)
     about = {"table": "runs", "total": page.total, "before": page.next}
-    return Sheet("runs", head, (_run(line) for line in page.rows), about)
+    return Sheet("runs", RUN, (_run(line) for line in page.rows), about)
+
+
+def home_benches(page: HomePage) -> Sheet:
+    return benches_sheet(page.benches, page.bench_total)
+
+
+def home_recent(page: HomePage) -> Sheet:
+    return Sheet("recent-runs", RUN, (_run(line) for line in page.recent), {"table": "recent"})
 
 
 def _run(line: RunLine) -> Iterator[Any]:
@@ -39,7 +49,11 @@ def _run(line: RunLine) -> Iterator[Any]:
     yield str(run.by) if run.by else None
     yield _at(run.started_at)
     yield from (getattr(line.coverage, name) for name in COUNTS)
+    yield run.regrades or None
 
 
 def _at(moment: Any) -> str | None:
     return moment.isoformat() if moment else None
+
+
+HOME: dict[str, Callable[[HomePage], Sheet]] = {"benches": home_benches, "recent": home_recent}

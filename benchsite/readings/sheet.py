@@ -20,6 +20,11 @@ class Sheet:
     """What the figures rest on, told in JSON: run, policy, measure."""
 
 
+def path_text(path: str) -> str:
+    """A path's bytes that are no UTF-8 as escapes: neither CSV nor JSON could hold them."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
 class Axis:
     """The columns that name a cell: the axes that vary, then its id."""
 

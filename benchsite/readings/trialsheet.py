@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from benchsite.runs.models import Run
 
-from .sheet import Sheet
+from .artifact import Listed
+from .sheet import Sheet, path_text
 from .trial import Observed, Overview
+from .trialhead import Head
 from .trials import Filters, every_trial
+from .workspace import Browser
 
 COLUMNS = ("index", "cell", "scenario", "case", "number", "state", "outcome", "fault", "withdrawn", "headline",
            "seconds", "cost", "tokens", "attempts", "flags", "reason")  # fmt: skip
@@ -28,7 +32,6 @@ def trials_sheet(run: Run, filters: Filters) -> Sheet | None:
 
 def observations(page: Overview) -> Sheet:
     """One row a declared measure, then what the scenario observed that nobody declared."""
-    run, trial = page.head.run, page.head.trial
     head = ("measure", "type", "unit", "objective", "headline", "state", "value", "count", "reason")
     declared = (
         (one.measure.key, one.measure.type, one.measure.unit or None, one.measure.objective or None,
@@ -39,8 +42,45 @@ def observations(page: Overview) -> Sheet:
         (one["measure"], None, None, None, False, "unknown", str(one["value"]), None, one["reason"])
         for one in page.unknown
     )
-    about = {"run": run.ulid, "index": trial.index, "table": "observations", "state": page.head.shown_state}
-    return Sheet(f"{run.ulid}-{trial.index}-observations", head, (*declared, *unknown), about)
+    return _of_trial(page.head, "observations", head, (*declared, *unknown), state=page.head.shown_state)
+
+
+def artifacts(page: Listed) -> Sheet:
+    """Those of every attempt, over all pages."""
+    rows = page.head.trial.artifacts.order_by("attempt", "id")
+    head = ("name", "kind", "media_type", "size", "digest", "attempt")
+    lines = ((path_text(one.name), one.kind, one.media or None, one.size, one.digest, one.attempt) for one in rows)
+    return _of_trial(page.head, "artifacts", head, lines)
+
+
+def declared(page: Listed) -> Sheet:
+    """What became of each path that the scenario hands to its verifier."""
+    head = ("path", "exclude", "status", "kind", "files", "size", "attempt", "meaning")
+    rows = (
+        (path_text(one.path), one.exclude or None, one.status, one.kind or None,
+         *((one.files, one.size) if one.status == "collected" else (None, None)), one.attempt, one.meaning)
+        for one in page.carried
+    )  # fmt: skip
+    return _of_trial(page.head, "declared", head, rows)
+
+
+def listing(page: Browser) -> Sheet:
+    """One folder of a world, as it is listed; what the agent deleted is in it, marked so."""
+    head = ("path", "type", "change", "changes_below", "size", "mode", "target", "sha256")
+    rows = (
+        (path_text(one.entry.path), one.entry.type, one.letter or None, one.changes,
+         one.entry.size if one.entry.type == "file" else None, one.entry.mode if one.entry.type != "dir" else None,
+         path_text(one.entry.target) if one.entry.target else None, one.entry.sha256 or None)
+        for one in page.listing
+    )  # fmt: skip
+    folder = path_text(page.chosen.path) if page.chosen else ""
+    about = {"at": page.at, "source": page.world.source, "folder": folder, "left_out": page.left_out}
+    return _of_trial(page.head, "workspace", head, rows, **about)
+
+
+def _of_trial(head: Head, table: str, columns: tuple[str, ...], rows: Iterable[Iterable[Any]], **about: Any) -> Sheet:
+    name = f"{head.ulid}-{head.index}-{table}"
+    return Sheet(name, columns, rows, {"run": head.ulid, "index": head.index, "table": table, **about})
 
 
 def plain(one: Observed) -> Any:

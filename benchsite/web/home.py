@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings import home as readings
-from benchsite.readings.homesheets import benches_sheet, runs_sheet
+from benchsite.readings.homesheets import HOME, benches_sheet, runs_sheet
 from benchsite.runs.models import Run
 
 from . import asked, twins
@@ -25,9 +25,9 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def home_table(request: HttpRequest, kind: str) -> HttpResponse:
-    page = readings.home_page(benches_for(request), runs_for(request))
-    return private(twins.sent(benches_sheet(page.benches, page.bench_total), kind))
+def home_table(request: HttpRequest, table: str, kind: str) -> HttpResponse:
+    sheet = twins.named(HOME, table)
+    return private(twins.sent(sheet(readings.home_page(benches_for(request), runs_for(request))), kind))
 
 
 @require_safe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,13 +16,22 @@ from benchsite.readings import transcript as transcripts
 from benchsite.readings import trial as trials
 from benchsite.readings.failing import MEANING
 from benchsite.readings.notes import notes_of
-from benchsite.readings.trialsheet import observations
+from benchsite.readings.sheet import Sheet
+from benchsite.readings.trialsheet import artifacts as artifacts_sheet
+from benchsite.readings.trialsheet import declared, observations
 
 from . import diffparts, filehtml, logparts, stephtml, twins
 from .access import found
 from .conditional import private
 from .evidence import attachment, raw, tab, whole_number
 from .notes import annotating
+
+TABLES: dict[str, tuple[Callable[..., Any], Callable[..., Sheet]]] = {
+    "observations": (trials.overview, observations),
+    "artifacts": (artifacts.of_trial, artifacts_sheet),
+    "declared": (artifacts.of_trial, declared),
+}
+"""Of each twin: which tab's reading it is made of, and how."""
 
 
 @require_safe
@@ -32,8 +42,9 @@ def trial(request: HttpRequest, ulid: str, index: int) -> HttpResponse:
 
 
 @require_safe
-def trial_table(request: HttpRequest, ulid: str, index: int, kind: str) -> HttpResponse:
-    return private(twins.sent(observations(found(trials.overview(request.user, ulid, index))), kind))
+def trial_table(request: HttpRequest, ulid: str, index: int, table: str, kind: str) -> HttpResponse:
+    read, sheet = twins.named(TABLES, table)
+    return private(twins.sent(sheet(found(read(request.user, ulid, index))), kind))
 
 
 @require_safe

@@ -11,12 +11,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchsite.readings import workspace as workspaces
+from benchsite.readings.trialsheet import listing
 from benchsite.readings.worldfind import LONGEST, Search, Where
 from benchsite.readings.worlds import At
 from benchsite.readings.worldzip import ZipRefused, pack
 
-from . import asked, diffparts
+from . import asked, diffparts, twins
 from .access import found
+from .conditional import private
 from .evidence import raw, sent, tab, whole_number
 
 
@@ -28,6 +30,7 @@ def trial_workspace(request: HttpRequest, ulid: str, index: int) -> HttpResponse
     here = [ulid, index]
     urls = {
         "raw": f"{reverse('trial_workspace_file', args=here)}?{keep}f={page.address}",
+        "twin": f"?{keep}f={page.address}" if page.address else f"?{keep}".rstrip("?&"),
         "zip": f"{reverse('trial_workspace_zip', args=here)}?{keep}f={page.address}",
         "open": f"benchsite open {ulid}:{index}",
         "end": f"?{urlencode({'f': page.address})}" if page.address else "?",
@@ -37,6 +40,13 @@ def trial_workspace(request: HttpRequest, ulid: str, index: int) -> HttpResponse
         asked_again = {"find": search.words, "in": search.where, "after": page.found.next}
         urls["next"] = f"?{keep}{urlencode(asked_again)}"
     return tab(request, "workspace", page, code=diffparts.code(page.preview), keep=keep, urls=urls)
+
+
+@require_safe
+def trial_workspace_table(request: HttpRequest, ulid: str, index: int, kind: str) -> HttpResponse:
+    """The twin of a folder's listing; a file has none."""
+    page = found(workspaces.browse(request.user, ulid, index, request.GET.get("f", ""), _at(request)))
+    return private(twins.sent(listing(found(page if page.in_folder else None)), kind))
 
 
 @require_safe

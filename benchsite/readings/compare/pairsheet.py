@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchsite.readings.sheet import Sheet
+from benchsite.readings.sheet import Sheet, path_text
 from benchsite.readings.shelf import Shelf
 from runner.errors import RunnerError
 
@@ -35,11 +35,11 @@ def files(pair: Pair, show: Show) -> Sheet:
     seen = view(pair, found.touched, show, shelf)
     head = ("who", "status", "path", "old_path", "alike_percent")
     shown = (
-        (one.who, one.change.status, _name(one.change.path), _name(one.change.old_path) or None,
+        (one.who, one.change.status, path_text(one.change.path), path_text(one.change.old_path) or None,
          one.change.likeness if one.change.old_path else None)
         for one in seen.shown
     )  # fmt: skip
-    same = ((one.who, "same", _name(one.path), None, None) for one in seen.same)
+    same = ((one.who, "same", path_text(one.path), None, None) for one in seen.same)
     return _sheet(pair, "files", head, iter([*shown, *same]), show=show)
 
 
@@ -47,11 +47,6 @@ def _sheet(pair: Pair, name: str, columns: tuple[str, ...], rows: Iterator[tuple
     of = [f"trial:{side.ulid}/{side.index}" for side in (pair.a, pair.b)]
     about = {"of": of, "bench": str(pair.a.run.bench), "table": name, "notices": list(pair.notices), **more}
     return Sheet(f"compare-{name}", columns, rows, about)
-
-
-def _name(path: str) -> str:
-    """A path's bytes that are no UTF-8 as escapes: neither CSV nor JSON could hold them."""
-    return path.encode("utf-8", "backslashreplace").decode()
 
 
 SHEETS: dict[str, Callable[[Pair, Show], Sheet]] = {"observations": observations, "files": files}

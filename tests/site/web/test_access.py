@@ -63,6 +63,7 @@ EXPECTED: dict[str, tuple[int, int, int, int]] = {
     **dict.fromkeys(
         ("trial_artifacts", "trial_artifact", "trial_workspace", "trial_workspace_file", "trial_workspace_zip"), PRIVATE
     ),
+    "trial_workspace_table": PRIVATE,
     **dict.fromkeys(
         ("artifact", "compare", "compare_table", "compare_trials", "compare_report", "run_report"), PRIVATE
     ),
@@ -95,10 +96,11 @@ def address(name: str, run: Run) -> str:
         "artifact": [evidence.digest],
         "trial_artifact": [*of_trial, evidence.name],
         "run_table": [*of_run, "leaderboard", "csv"],
-        "home_table": ["csv"],
+        "home_table": ["recent", "csv"],
         "benches_table": ["json"],
         "runs_table": ["csv"],
-        "trial_table": [*of_trial, "csv"],
+        "trial_table": [*of_trial, "artifacts", "csv"],
+        "trial_workspace_table": [*of_trial, "csv"],
         "run_frame": [*of_run, "csv"],
         "bench_table": [*bench, "trend", "json"],
         "run_cell_table": [*of_run, trial.cell.key10, "measures", "csv"],

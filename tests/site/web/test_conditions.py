@@ -98,6 +98,12 @@ def test_each_declared_path_has_its_status_on_the_artifacts_tab(client, tmp_path
         ["/workspace/failed", "failed", "–", "–", "–"],
         ["/workspace/not_collected", "not collected", "–", "–", "–"],
     ]
+    twin = client.get(f"/runs/{run.ulid}/t/0/declared.json").json()["rows"]
+    assert [(row["path"], row["status"].replace("_", " "), row["meaning"]) for row in twin] == [
+        (path, status, meaning) for path, status, _, _, _, meaning in rows
+    ]
+    assert [(row["files"], row["size"]) for row in twin] == [(1, 5)] + [(None, None)] * 4
+    assert [a["href"] for a in section.select(".twins a")] == ["../declared.csv", "../declared.json"]
     assert rows[3][5] == "It is a fifo."
     assert "verifier's business" in rows[1][5]
     assert "No artifacts" not in text

@@ -35,8 +35,10 @@ def test_the_lists_of_benches_and_runs_have_twins_of_what_the_reader_sees(
     assert (line["bench"], line["run"], line["figure"]) == ("acme/demo", run.ulid, board[0]["figure"])
     (only,) = rows_of(client, "/runs/runs.csv")
     assert (only["run"], only["planned"], only["scored"]) == (run.ulid, run.counts["planned"], run.counts["scored"])
+    assert rows_of(client, "/recent.csv") == [only], "what the front page shows of the runs"
     assert client.get("/runs/runs.json?state=running").json()["rows"] == []
-    assert 'href="benches.csv"' in client.get("/").content.decode()
+    front = BeautifulSoup(client.get("/").content, "html.parser")
+    assert [a["href"] for a in front.select(".twins a")] == ["benches.csv", "benches.json", "recent.csv", "recent.json"]
     assert 'href="runs.csv?state=finished"' in client.get("/runs/?state=finished").content.decode()
 
 

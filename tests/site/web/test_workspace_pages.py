@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from urllib.parse import urljoin
 
 import pytest
 
@@ -28,6 +31,16 @@ def listing(made) -> dict[str, list[str]]:
     return {row.th.bdi.text: [cell.get_text(strip=True) for cell in row.select("td")] for row in rows}
 
 
+def twin_of(client, run, tab: str) -> list[dict]:
+    """The rows of the twin that a tab of the trial links; both kinds have as many."""
+    page = trial_url(run, tab)
+    as_csv, as_json = [a["href"] for a in soup(client.get(page)).select("main .twins a")][-2:]
+    rows = client.get(urljoin(page, as_json)).json()["rows"]
+    text = client.get(urljoin(page, as_csv)).content.decode()
+    assert len(list(csv.reader(io.StringIO(text)))) == len(rows) + 1
+    return rows
+
+
 def test_a_kept_workspace_is_browsed_with_status_marks(client, tmp_path):
     run = take_in(tmp_path, Story(before=BEFORE, after=AFTER, links={"out": "../../etc/passwd"}, kept=True))
     made = soup(client.get(trial_url(run, "workspace/")))
@@ -38,6 +51,13 @@ def test_a_kept_workspace_is_browsed_with_status_marks(client, tmp_path):
     assert rows["same.txt"][0] == ""
     assert "Kept exactly" in made.get_text()
     assert "gone.txt" in made.select_one(".deleted").text
+    twin = [(row["path"], row["change"], row["size"], row["mode"]) for row in twin_of(client, run, "workspace/")]
+    shown = {name: (letter if len(letter) == 1 else "", mode) for name, (letter, _, mode) in rows.items()}
+    assert {path: (letter or "", mode or "") for path, letter, _, mode in twin} == shown
+    assert dict(zip(rows, (row[2] for row in twin), strict=True))["big.txt"] == 300_000
+    inside = twin_of(client, run, f"workspace/?at=start&f={to_address('src')}")
+    assert [row["path"] for row in inside] == ["src/a.py"], "of the folder and the world that is looked at"
+    assert not soup(client.get(at(run, "src/a.py"))).select(".twins"), "a file is no table"
 
 
 def test_a_file_is_shown_with_colours_and_line_links(client, tmp_path):
@@ -100,6 +120,7 @@ def test_a_name_that_is_not_utf_8_opens_by_its_bytes(client, tmp_path):
     odd = "odd \udcff name.txt"
     run = take_in(tmp_path, Story(after={odd: b"here\n"}, kept=True))
     assert "\\xff" in text(client.get(trial_url(run, "workspace/")))
+    assert "odd \\udcff name.txt" in [row["path"] for row in twin_of(client, run, "workspace/")]
     assert "here" in text(client.get(at(run, odd)))
     response = client.get(trial_url(run, f"workspace/file/?f={to_address(odd)}&save=1"))
     assert response["Content-Disposition"] == 'attachment; filename="odd _ name.txt"'
@@ -118,6 +139,10 @@ def test_artifacts_are_listed_and_previewed_by_what_their_bytes_are(client, tmp_
     run = take_in(tmp_path, Story(attached=EVIDENCE))
     names = [row.th.get_text(strip=True) for row in soup(client.get(trial_url(run, "artifacts/"))).select("tbody tr")]
     assert names == [name for name, _, _, _ in EVIDENCE]
+    twin = [
+        (row["name"], row["kind"], row["media_type"] or "", row["size"]) for row in twin_of(client, run, "artifacts/")
+    ]
+    assert twin == [(name, kind, media, len(data)) for name, kind, media, data in EVIDENCE]
     pages = {name: soup(client.get(trial_url(run, f"artifacts/{name}/"))) for name in names}
     assert pages["suite.log"].select_one(".log-lines .t-fg-green").text == "ok"
     assert pages["shot/one.png"].select_one(".images img")["src"] == "?raw=1"
