@@ -68,6 +68,11 @@ def has_bidi(text: str) -> bool:
     return _BIDI_ONLY.search(text) is not None
 
 
+def steady(text: str) -> str:
+    """Name the characters that turn the reading direction: a name may then stand in a sentence of ours."""
+    return text if text.isascii() else _BIDI_ONLY.sub(lambda found: f"[{pill(found[0]).label}]", text)
+
+
 def split(text: str, pattern: re.Pattern[str] = DANGEROUS) -> list[str | Pill]:
     """Cut a text into harmless stretches and pills, in order."""
     parts: list[str | Pill] = []

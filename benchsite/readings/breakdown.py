@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from benchsite.diffs.dangers import steady
 from runner.statistics import rate_interval
 
 from .leaderboard import Board, MeasureFacts
@@ -143,7 +144,9 @@ def _loss(table: Board, row: Row, columns: Mapping[int, int], rivals: Sequence[t
     gap = measure.badness(mine.value) - badness
     if gap <= 0:
         return None
-    return Loss(gap, f"{row.name} to {title} ({mine.text} against {theirs.text})", _surely(mine, theirs, measure))
+    return Loss(
+        gap, f"{steady(row.name)} to {title} ({mine.text} against {theirs.text})", _surely(mine, theirs, measure)
+    )
 
 
 def _surely(mine: Square, theirs: Square, measure: MeasureFacts) -> bool:

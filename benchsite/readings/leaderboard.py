@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from benchsite.diffs.dangers import steady
 from runner.statistics import POLICIES, words
 from runner.statistics.objective import target_of
 from runner.statistics.summary import three_figures
@@ -34,7 +35,7 @@ class MeasureFacts:
 
     @property
     def name(self) -> str:
-        return self.label or self.key
+        return steady(self.label or self.key)
 
     @property
     def rate(self) -> bool:

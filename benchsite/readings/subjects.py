@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from benchsite.diffs.dangers import steady
+
 FIRST = ("agent", "model")
 """Axes that stand first wherever axes are listed; the others follow by name."""
 
@@ -27,7 +29,7 @@ class CellFacts:
 
     @cached_property
     def title(self) -> str:
-        return " · ".join(value for _, value in self.shown or self.axes) or self.name
+        return steady(" · ".join(value for _, value in self.shown or self.axes) or self.name)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from django.db import OperationalError, connection
 from django.test import Client
 
@@ -59,6 +60,20 @@ def test_a_hostile_manifest_is_shown_cleaned(tmp_path: Path, client: Client) -> 
     page = client.get(f"/runs/{run.ulid}/").content.decode()
     assert "&lt;b&gt;markup" in page
     assert "<b>markup" not in page
+
+
+def test_a_name_that_turns_the_reading_direction_turns_no_sentence_of_ours(tmp_path: Path, client: Client) -> None:
+    run_dir = make.make_run(tmp_path)
+    data = json.loads((run_dir / MANIFEST).read_bytes())
+    data["measures"][0]["label"] = "solved\u202e"
+    for cell in data["cells"]:
+        cell["axes"] = {name: f"{value}\u202e" for name, value in cell["axes"].items()}
+    (run_dir / MANIFEST).write_text(json.dumps(data))
+    run = ingest(run_dir, verdict="accepted")
+    page = BeautifulSoup(client.get(f"/runs/{run.ulid}/").content, "html.parser")
+    said = "".join(one.get_text() for one in page.select("p.verdict, .banner"))
+    assert "solved[RLO]" in said
+    assert "\u202e" not in said
 
 
 def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path, client: Client) -> None:
