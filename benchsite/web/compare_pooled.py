@@ -29,17 +29,16 @@ def trials(request: HttpRequest) -> HttpResponse:
         of = read(request.GET.getlist("of"))
         if len(of) < 2 or of[0].kind not in KINDS:
             raise Http404("a list of trials is one of two sides or more")
-        sides = found(sides_of(request.user, of))
+        sides, (asked, behind) = found(sides_of(request.user, of)), _asked(request)
+        revision = " ".join(f"{run.ulid}:{run.revision}" for side in sides for run in side.runs)
+        return page(
+            request,
+            revision,
+            "compare/trials.html",
+            lambda: _context(found(pooled_trials(sides, asked, behind))),
+        )
     except CompareRefused as error:
         raise Http404(str(error)) from error
-    asked, behind = _asked(request)
-    revision = " ".join(f"{run.ulid}:{run.revision}" for side in sides for run in side.runs)
-    return page(
-        request,
-        revision,
-        "compare/trials.html",
-        lambda: _context(found(pooled_trials(sides, asked, behind))),
-    )
 
 
 def table(request: HttpRequest, of: tuple[Of, ...], kind: str) -> HttpResponse:

@@ -37,16 +37,15 @@ def comparison(request: HttpRequest) -> HttpResponse:
         named = read(request.GET.getlist("of"))
         if len(named) < 2 or named[0].kind not in compare_numbers.KINDS:
             raise Http404
-        sides = found(sides_of(request.user, named))
+        sides, question = found(sides_of(request.user, named)), compare_numbers.asked_of(request)
+        address = request.build_absolute_uri(reverse("compare") + question.query(named))
+        return answer(
+            request,
+            compare_numbers.revision(sides),
+            lambda: attached("comparison", comparison_report(compare_sides(sides, question), address)),
+        )
     except CompareRefused as error:
         raise Http404 from error
-    question = compare_numbers.asked_of(request)
-    address = request.build_absolute_uri(reverse("compare") + question.query(named))
-    return answer(
-        request,
-        compare_numbers.revision(sides),
-        lambda: attached("comparison", comparison_report(compare_sides(sides, question), address)),
-    )
 
 
 def attached(name: str, text: str) -> HttpResponse:

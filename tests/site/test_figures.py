@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,19 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(ingested: Callable[...
         headers={"Authorization": f"Bearer {key}"},
     )
     assert seen.status_code == 200
+
+
+@pytest.mark.parametrize("measure", ["spede", "approach"], ids=["unknown", "without a figure"])
+def test_a_measure_that_cannot_be_compared_is_said_not_replaced_by_another(
+    ingested: Callable[..., Run], client: Client, measure: str
+) -> None:
+    run = ingested("a", seed=1)
+    asked = {"of": [f"cell:{run.ulid}/{cell.key10}" for cell in run.cells.all()[:2]], "measure": measure}
+    said = f"The baseline has no measure '{measure}' with a figure to compare; it has resolved, collateral and score."
+    page = client.get("/compare/", asked)
+    assert page.status_code == 400
+    assert said in unescape(page.content.decode())
+    told = client.get("/api/v1/compare", asked)
+    assert (told.status_code, told.json()["detail"]) == (422, said)
+    for address in ("cases.csv", "sides.json", "trials", "trials.csv", "report.html"):
+        assert client.get(f"/compare/{address}", asked).status_code == 404, address

@@ -16,11 +16,13 @@ from django.db.models.functions import Cast, NullIf
 from benchsite.benches.models import Case, Measure, ScenarioVersion
 from benchsite.readings.counts import DEFAULT_POLICY, SUBJECT_FAULTS, ReadOnce, plus
 from benchsite.readings.leaderboard import MeasureFacts, headline_of, measures_of
+from benchsite.readings.words import listed
 from benchsite.runs.models import Observation, Slot, Tally
 from runner.digests import digest
 from runner.statistics import CaseFigure, Counted, CountingPolicy, Pair, Part, case_figure, match, policy_named
 from runner.statistics.pairing import MEASURED_BY
 
+from .grammar import CompareRefused
 from .sides import Side
 
 Key = tuple[str, str]
@@ -137,7 +139,10 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     declared = list(Measure.objects.filter(version__in={run.version_id for side in sides for run in side.runs}))
     measures = measures_of([row for row in declared if row.version_id == sides[0].run.version_id])
     pooled = [measure for measure in measures if measure.pooled]
-    chosen = next((measure for measure in pooled if measure.key == asked), None) or headline_of(pooled)
+    chosen = next((measure for measure in pooled if measure.key == asked), None) if asked else headline_of(pooled)
+    if asked and chosen is None:
+        offered = listed([measure.key for measure in pooled], len(pooled)) or "none"
+        raise CompareRefused(f"The baseline has no measure {asked[:80]!r} with a figure to compare; it has {offered}.")
     if chosen is None:
         return Read(tuple(pooled), None, tuple(() for _ in sides), {})
     scenarios, prints = _scenarios(sides)

@@ -81,6 +81,8 @@ def test_the_command_writes_both_and_refuses_in_a_sentence(two: tuple[Run, Run],
             call_command("report", *what, output=tmp_path / "no.html")
     with pytest.raises(CommandError, match="no such axis, value, scenario or measure"):
         call_command("report", two[0].ulid, output=tmp_path / "no.html", measure="luck")
+    with pytest.raises(CommandError, match="The baseline has no measure 'luck'"):
+        call_command("report", *(run.ulid for run in two), output=tmp_path / "no.html", measure="luck")
     assert not (tmp_path / "no.html").exists()
     with pytest.raises(CommandError, match=r"no/no\.html cannot be written: No such file"):
         call_command("report", two[0].ulid, output=tmp_path / "no" / "no.html")
