@@ -262,6 +262,8 @@ def _scenario(row: dict[str, Any]) -> Scenario:
 
 def _row(row: list[int], data: dict[str, Any]) -> tuple[int, int, int, int, int]:
     cell, scenario, case, number, plan = row
+    if {*map(type, row)} != {int}:
+        raise ValueError(f"the planned trial {row} is not five whole numbers")
     if not (0 <= cell < len(data["cells"]) and 0 <= scenario < len(data["scenarios"]) and number >= 1):
         raise ValueError(f"the planned trial {row} names a cell or scenario that is not listed")
     if not 0 <= case < len(data["scenarios"][scenario].get("cases", [{}])):

@@ -22,6 +22,7 @@ from . import clean
 PART = r"[a-z0-9][a-z0-9._-]{0,62}"
 BENCH = re.compile(rf"({PART})/({PART})")
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+MOST_AXES = 100
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ def check(manifest: Manifest) -> None:
             raise JournalError(f"The manifest of run {manifest.run} names the {what} {twice[0]!r} twice.")
     if len(set(manifest.rows)) != len(manifest.rows):
         raise JournalError(f"The manifest of run {manifest.run} plans one trial twice.")
+    if any(len(cell.axes) > MOST_AXES for cell in manifest.cells):
+        raise JournalError(f"The manifest of run {manifest.run} has a cell of more than {MOST_AXES} axes.")
 
 
 def split_name(full: str) -> tuple[str, str]:

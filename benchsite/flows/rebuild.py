@@ -10,6 +10,7 @@ from django.db import transaction
 from benchsite.accounts.models import User
 from benchsite.benches.models import Bench
 from benchsite.runs.models import Run
+from runner.errors import JournalError
 
 from .erase import erase_runs, erase_unused
 from .ingest import take
@@ -38,4 +39,9 @@ def _bench(bench: Bench, say: Callable[[str], None]) -> int:
 def _run(run: dict[str, Any]) -> None:
     kept = {name: run[name] for name in KEPT}
     by = User.objects.filter(pk=run["by"]).first() if run["by"] else None
-    take(Source.of_store(run["manifest"], run["events"]), by=by, kept=kept, keep_events=bool(run["events"]))
+    try:
+        take(Source.of_store(run["manifest"], run["events"]), by=by, kept=kept, keep_events=bool(run["events"]))
+    except JournalError as error:
+        raise JournalError(
+            f"The run {run['ulid']} cannot be folded again, so its bench stays as it is: {error}"
+        ) from error

@@ -32,14 +32,22 @@ def rebuild_rollups(run: Run) -> None:
 
 def differences(run: Run) -> Iterator[str]:
     """Name every figure of the database that the journal does not bear out."""
-    source = Source.of_store(run.manifest, run.events)
-    with source.open_events() as file:
-        result = fold(read_manifest(source.manifest_bytes()), decode(Struck(file)))
+    try:
+        result = _kept(run)
+    except RunnerError as error:
+        yield f"run {run.ulid}: what was kept of it cannot be read: {error}"
+        return
     expected = figures(run, _rows(run, result))
     for name, wanted, found in zip(NAMES, expected, stored_figures(run), strict=True):
         for key in sorted(wanted.keys() | found.keys(), key=repr):
             if wanted.get(key) != found.get(key):
                 yield f"run {run.ulid}: {name} {key} is {found.get(key)}, the journal says {wanted.get(key)}."
+
+
+def _kept(run: Run) -> RunResult:
+    source = Source.of_store(run.manifest, run.events)
+    with source.open_events() as file:
+        return fold(read_manifest(source.manifest_bytes()), decode(Struck(file)))
 
 
 def _rows(run: Run, result: RunResult) -> Iterator[Row]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from benchsite.artifacts.store import store
 from benchsite.flows.demo import curator, demo
 from benchsite.runs.models import Run, Tally
 from tests import make
@@ -68,6 +69,22 @@ def test_recount_mends_a_wrong_figure_and_check_finds_it(ingested: Callable[...,
     assert "0 figures differ" in run_command("recount", "--check")
     run.refresh_from_db()
     assert run.revision > 1
+
+
+def test_a_run_whose_record_is_lost_is_named_and_does_not_keep_others_from_being_checked(
+    ingested: Callable[..., Run],
+) -> None:
+    run = ingested()
+    store().path(run.manifest).unlink()
+    out = io.StringIO()
+    with pytest.raises(SystemExit):
+        call_command("recount", "--check", stdout=out)
+    said = out.getvalue()
+    assert f"run {run.ulid}: what was kept of it cannot be read: The blob {run.manifest[:8]}" in said
+    assert "1 runs checked, 1 figures differ." in said
+    with pytest.raises(CommandError, match=f"The run {run.ulid} cannot be folded again, so its bench stays as it is"):
+        run_command("rebuild")
+    assert Run.objects.filter(pk=run.pk).exists()
 
 
 def test_an_unknown_run_is_refused(ingested: Callable[..., Run]) -> None:

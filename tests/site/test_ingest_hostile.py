@@ -150,7 +150,17 @@ def test_twice_named_cells_and_too_long_keys_are_refused(tmp_path: Path) -> None
     good = json.loads((run_dir / "manifest.json").read_text())
     twice = {**good, "cells": [*good["cells"][:-1], good["cells"][0]]}
     scenario = {**good["scenarios"][0], "cases": [{"key": "k" * 301}]}
-    for bad, word in ((twice, "twice"), ({**good, "scenarios": [scenario, *good["scenarios"][1:]]}, "longer than 300")):
+    wide = {
+        **good,
+        "cells": [{**good["cells"][0], "axes": dict.fromkeys(map(str, range(101)), "x")}, *good["cells"][1:]],
+    }
+    half = {**good, "rows": [[0, 0, 0, 1.5, 0], *good["rows"][1:]]}
+    for bad, word in (
+        (twice, "twice"),
+        (wide, "more than 100 axes"),
+        (half, "not five whole numbers"),
+        ({**good, "scenarios": [scenario, *good["scenarios"][1:]]}, "longer than 300"),
+    ):
         (run_dir / "manifest.json").write_text(json.dumps(bad))
         with pytest.raises(JournalError, match=word):
             ingest(run_dir)
