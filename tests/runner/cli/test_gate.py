@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -16,6 +20,8 @@ from runner.errors import RunnerError
 from tests.make import make_run
 
 from .make import benchsite, json_of
+
+GUIDE = Path(__file__).parents[3] / "docs" / "ci.md"
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +49,9 @@ def test_a_gate_tells_passed_and_not_passed_by_its_exit_code(bench: Path, tmp_pa
     assert ET.parse(junit).getroot().get("failures") == "1"
 
 
-def test_a_baseline_may_be_a_bundle_and_the_answer_json(bench: Path, tmp_path: Path) -> None:
+def test_a_baseline_may_be_a_bundle_and_the_answer_json(bench: Path, kept: Path) -> None:
     base, new = runs(bench)
-    assert benchsite("bundle", base, "--bench", bench, "-o", tmp_path / "main.zip").returncode == 0
-    made = json_of("gate", "--bench", bench, "--baseline", tmp_path / "main.zip", "--max-drop", 90)
+    made = json_of("gate", "--bench", bench, "--baseline", kept, "--max-drop", 90)
     assert (made["passed"], made["baseline"], made["run"]) == (True, base, new)
     assert made["all"]["clusters"] == 6 and len(made["cells"]) == 2
 
@@ -73,8 +78,8 @@ def test_limits_of_a_rate_are_points_and_a_share_of_one_is_taken_for_a_slip() ->
 
 
 def test_the_commands_of_the_guide_are_understood() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "ci.md").read_text()
-    lines = re.findall(r"^(?:\s*|\s*- run: )(benchsite .+?)(?: \|\| .*| >> .*)?$", text, re.MULTILINE)
+    text = GUIDE.read_text()
+    lines = re.findall(r"^(?:\s*|\s*- run: )(benchsite .+?)(?: 2?>.*)?(?: \|\| .*| >> .*)?$", text, re.MULTILINE)
     asked = [parse(shlex.split(line)[1:]).command for line in lines]
     assert asked.count("gate") == 3 and {"run", "result", "bundle"} <= set(asked)
 
@@ -87,3 +92,62 @@ def test_result_writes_its_reports_and_prints_them_on_demand(bench: Path, tmp_pa
     assert json.loads(made.stdout)["format"] == "benchsite/result/1"
     refused = benchsite("result", "--bench", bench, "--junit", tmp_path / "none" / "r.xml")
     assert (refused.returncode, "cannot be written" in refused.stderr) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def kept(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What main kept: the bundle of the first run."""
+    file = tmp_path_factory.mktemp("kept") / "main.zip"
+    assert benchsite("bundle", runs(bench)[0], "--bench", bench, "-o", file).returncode == 0
+    return file
+
+
+def of_pull_request(text: str) -> str:
+    """The lines that the guide's job runs for a pull request, as its runner would have them."""
+    lines = text.partition("- if: github.event_name == 'pull_request'\n        run: |\n")[2].splitlines()
+    script = takewhile(lambda line: line.startswith(" " * 10), lines)
+    return "\n".join(line[10:] for line in script).replace("${{ github.event.number }}", "7")
+
+
+RULES = "--max-drop 5 --min-coverage 90"
+GH = """#!/bin/sh
+# the command line of GitHub: `api` names the run that main kept, `run download` fetches its file, `pr comment` is heard
+case "$1" in
+  api) echo "$LATEST" ;;
+  run) cp "$KEPT" main.zip ;;
+  pr) shift 4; cp "$1" said.md ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("latest", "limit", "code", "told"),
+    [
+        ("", "5", 0, "No baseline yet"),
+        ("42", "90", 0, "The gate is passed"),
+        ("42", "-100", 1, "The gate is not passed"),
+        ("42", "much", 2, "Nothing could be compared"),
+    ],
+)
+def test_a_pull_request_is_told_what_the_gate_says_and_a_first_one_that_there_is_nothing_to_be_worse_than(
+    bench: Path, kept: Path, tmp_path: Path, latest: str, limit: str, code: int, told: str
+) -> None:
+    program, script = tmp_path / "bin" / "gh", of_pull_request(GUIDE.read_text())
+    program.parent.mkdir()
+    program.write_text(GH)
+    program.chmod(0o755)
+    (program.parent / "benchsite").symlink_to(Path(sys.executable).with_name("benchsite"))
+    (tmp_path / "my-bench").symlink_to(bench)
+    (tmp_path / "main.zip").touch()
+    assert script.count(RULES) == 1
+    path, summary = f"{program.parent}:{os.environ['PATH']}", tmp_path / "summary.md"
+    given = {"LATEST": latest, "KEPT": str(kept), "GITHUB_REPOSITORY": "o/r", "GITHUB_STEP_SUMMARY": str(summary)}
+    done = subprocess.run(
+        ["bash", "-e", "-c", script.replace(RULES, f"--max-drop {limit}")],
+        cwd=tmp_path, env={**os.environ, **given, "PATH": path}, text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    said = (tmp_path / "said.md").read_text()
+    assert told in said and summary.read_text() == said
+    if code == 2:
+        assert "--max-drop 'much' is no limit" in said
