@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
+from ninja.errors import AuthenticationError
 from ninja.security import HttpBearer
 
 from benchsite.accounts.models import Token
@@ -27,10 +28,14 @@ class Bearer(HttpBearer):
 
 
 def reader(request: HttpRequest) -> Any:
-    """Reading is open to strangers (who see what is public), to a signed-in browser, and to a token that reads."""
-    header = request.headers.get("Authorization", "")
-    if not header:
+    """Reading is open to strangers (who see what is public), to a signed-in browser, and to a token that reads.
+
+    A token that is none, no more or not for reading is refused: a stranger's view would pass for the whole.
+    """
+    kind, _, key = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer":  # a proxy before the site may ask for a password of its own
         return request.user
-    kind, _, key = header.partition(" ")
-    token = Bearer("read").authenticate(request, key.strip()) if kind.lower() == "bearer" else None
-    return token.user if token else None
+    token = Bearer("read").authenticate(request, key.strip())
+    if token is None:
+        raise AuthenticationError
+    return token.user

@@ -34,6 +34,12 @@ def test_runs_are_read_as_the_caller_may_see_them(client: Client, ingested: Call
     key = make.make_token(make.make_curator(), "read")
     seen = client.get("/api/v1/runs", headers={"Authorization": f"Bearer {key}"}).json()["runs"]
     assert [run["run"] for run in seen] == [hidden.ulid, shown.ulid]
+    sends = make.make_token(make.make_user("sender"), "upload")
+    for dead in ("Bearer bs_nothing", f"Bearer {sends}", "bearer"):
+        for address in ("/api/v1/runs", "/api/v1/benches", f"/api/v1/runs/{shown.ulid}/result"):
+            refusal = client.get(address, headers={"Authorization": dead})
+            assert refusal.status_code == 401, (dead, address)
+            assert "live token with the right scope" in refusal.json()["detail"]
 
 
 def test_runs_are_paged_without_losing_one(client: Client, ingested: Callable[..., Run]) -> None:
