@@ -19,8 +19,8 @@ api = NinjaAPI(
     urls_namespace="api",
     docs_url="/docs",
     openapi_url="/openapi.json",
-    description="Read benches and runs, and send runs. Tokens are made at /settings/tokens/. Without one, what is public "
-    "can be read; one that is wrong, no more, or not for this is answered 401.",
+    description="Read benches and runs, and send runs. Tokens are made at /settings/tokens/. Without one, what is "
+    "public can be read; one that is wrong, no more, or not for this is answered 401.",
 )
 api.add_router("", reading.router)
 api.add_router("", figures.router)
