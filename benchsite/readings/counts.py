@@ -15,6 +15,8 @@ from django.db.models.functions import Cast
 from runner.faults import FAULTS
 from runner.statistics import POLICIES, rate_interval
 
+from .wholerows import whole_rows
+
 ERRORS = ("run_error", "eval_error")
 UNDONE = ("queued", "running", "cancelled", "skipped", "not_run")
 DEFAULT_POLICY = "scored/1"
@@ -134,19 +136,19 @@ def slots_of(query: Any) -> list[Slot]:
 
 def slots_of_several(query: Any) -> list[Slot]:
     """Of several runs, whose rows a database would sort with all that is in them; as they come they nearly are."""
-    rows = list(_columns(query.order_by()))
+    rows = _columns(query.order_by())
     rows.sort(key=itemgetter(0, 2))
     return _slots(rows)
 
 
 def _rows(query: Any, *more: str) -> list[tuple[Any, ...]]:
     in_order = query.order_by("run_id", "cell_id", "case_id")  # as their index has them: nothing is left to sort
-    return list(_columns(in_order, *more))
+    return _columns(in_order, *more)
 
 
-def _columns(query: Any, *more: str) -> Any:
+def _columns(query: Any, *more: str) -> list[tuple[Any, ...]]:
     names = ("of_states" if name == "states" else "of_faults" if name == "faults" else name for name in SLOT_FIELDS)
-    return query.annotate(**TEXTS).values_list(*names, *more)
+    return whole_rows(query.annotate(**TEXTS).values_list(*names, *more))
 
 
 def _slots(rows: Iterable[tuple[Any, ...]]) -> list[Slot]:

@@ -26,6 +26,7 @@ from .leaderboard import MeasureFacts, headline_of, measures_of
 from .matrix import NEW, TallyRow, Values
 from .prepared import Prepared
 from .subjects import Axes, CellFacts, cells_of
+from .wholerows import whole_rows
 from .words import natural
 
 MANIFEST_LIMIT = 64 << 20
@@ -176,14 +177,16 @@ def _values(tallies: Any, measure: MeasureFacts) -> Values:
     if measure.type == "category":
         once, found = ReadOnce(), rows.annotate(of_shares=Cast("shares", TextField()))
         shared = found.values_list("cell_id", "case_id", "n", "of_shares")
-        return Values(measure, [NEW(TallyRow, (cell, case, n, None, None, once[of])) for cell, case, n, of in shared])
+        return Values(
+            measure, [NEW(TallyRow, (cell, case, n, None, None, once[of])) for cell, case, n, of in whole_rows(shared)]
+        )
     names = ("cell_id", "case_id", "n", "sum")
     if measure.reducer in REDUCED:
-        reduced = rows.values_list(*names, measure.reducer)
-        return Values(measure, [TallyRow(*row, NO_SHARES) for row in reduced])
-    summed = rows.values_list(*names)
+        reduced = whole_rows(rows.values_list(*names, measure.reducer))
+        return Values(measure, [NEW(TallyRow, (*row, NO_SHARES)) for row in reduced])
+    summed = whole_rows(rows.values_list(*names))
     if measure.reducer == "sum":
-        return Values(measure, [TallyRow(*row, row[-1], NO_SHARES) for row in summed])
+        return Values(measure, [NEW(TallyRow, (*row, row[-1], NO_SHARES)) for row in summed])
     return Values(
         measure,
         [

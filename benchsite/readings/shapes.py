@@ -16,6 +16,7 @@ from .distributions import Panel, distributions
 from .leaderboard import MeasureFacts
 from .question import SPENT
 from .subjects import CellFacts
+from .wholerows import whole_rows
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def _values(run: Run, cell: CellFacts, measures: Sequence[MeasureFacts]) -> dict
     names = ("index", "state", "seen__measure_id", "seen__number", "seen__valid", *SPENT)
     values: dict[str, list[float]] = defaultdict(list)
     before = -1
-    for index, state, measure, number, valid, *taken in rows.order_by("index").values_list(*names):
+    for index, state, measure, number, valid, *taken in whole_rows(rows.order_by("index").values_list(*names)):
         if index != before:
             before = index
             for key, value in zip(SPENT, taken, strict=True):

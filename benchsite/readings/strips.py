@@ -6,6 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from .wholerows import whole_rows
+
 MARKS = 60
 READ = 6000
 FIELDS = ("index", "cell_id", "scenario_id", "number", "state", "outcome", "withdrawn", "case__key", "reason")
@@ -34,7 +36,7 @@ def strips(trials: Any, by: str) -> dict[int, Strip]:
     marks: dict[int, list[Mark]] = defaultdict(list)
     more: dict[int, int] = defaultdict(int)
     place = FIELDS.index(by)
-    for row in trials.order_by(by, "case", "number").values_list(*FIELDS)[:READ]:
+    for row in whole_rows(trials.order_by(by, "case", "number").values_list(*FIELDS)[:READ]):
         index, _, _, number, state, outcome, withdrawn, case, reason = row
         of = marks[row[place]]
         if len(of) == MARKS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .casefigure import CaseFigure, Counted, average, case_figure
+from .casefigure import CaseFigure, Counted, average, case_figure, case_figures
 from .cost import Ratio, Spent, cost_per_success
 from .counted import SlotFigures, TallyFigures
 from .intervals import rate_interval, t_interval, wilson
@@ -43,6 +43,7 @@ __all__ = [
     "Tried",
     "average",
     "case_figure",
+    "case_figures",
     "category_shares",
     "cost_per_success",
     "frontier",

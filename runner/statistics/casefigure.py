@@ -64,14 +64,33 @@ def case_figure(seen: Counted, reducer: str, worst: float | None, policy: Counti
     return CaseFigure(min(known) if reducer == "min" else max(known), n, None)
 
 
+def case_figures(
+    seen: Sequence[Counted], reducer: str, worst: float | None, policy: CountingPolicy
+) -> list[CaseFigure | None]:
+    """The same of thousands of cases: means where nothing failed, as most are, are all made in one place."""
+    if reducer not in ("rate", "mean"):
+        return [case_figure(one, reducer, worst, policy) for one in seen]
+    new = tuple.__new__  # which makes a named tuple in half the time that its own function takes
+    made: list[CaseFigure | None] = []
+    for one in seen:
+        n, lapsed, blamed, total, squares, _, _, _ = one
+        if not n or lapsed or blamed:
+            made.append(case_figure(one, reducer, worst, policy))
+        else:
+            variance = max(0.0, (squares - total * total / n) / (n - 1)) if n > 1 else None
+            made.append(new(CaseFigure, (total / n, n, variance, 1)))
+    return made
+
+
 def average(figures: Sequence[CaseFigure]) -> CaseFigure:
     """Average one case over several cells: they weigh the same."""
     if len(figures) == 1:
         return figures[0]._replace(cells=1) if figures[0].cells != 1 else figures[0]
-    variances = [one.variance for one in figures if one.variance is not None]
+    means, counts, spreads, _ = zip(*figures, strict=True)
+    variances = [one for one in spreads if one is not None]
     return CaseFigure(
-        sum([one.figure for one in figures]) / len(figures),
-        sum([one.n for one in figures]),
+        sum(means) / len(figures),
+        sum(counts),
         sum(variances) / len(variances) if variances else None,
         len(figures),
     )

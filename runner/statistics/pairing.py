@@ -70,12 +70,10 @@ def _by_case(
 def _pair(key: tuple[str, str], base: Mapping[Hashable, Part], other: Mapping[Hashable, Part], *, cells: bool) -> Pair:
     one = {subject: part.figure for subject, part in base.items() if part.figure}
     two = {subject: part.figure for subject, part in other.items() if part.figure}
-    if cells and set(one) & set(two):
-        shared = [subject for subject in one if subject in two]
-        one, two = {subject: one[subject] for subject in shared}, {subject: two[subject] for subject in shared}
-    first = average(list(one.values())) if one else None
-    second = average(list(two.values())) if two else None
-    apart = cells and bool(one) and bool(two) and not set(one) & set(two)
+    shared = [subject for subject in one if subject in two] if cells else []
+    first = average([one[subject] for subject in shared] or list(one.values())) if one else None
+    second = average([two[subject] for subject in shared] or list(two.values())) if two else None
+    apart = cells and bool(one) and bool(two) and not shared
     return Pair(*key, first, second, "uncounted" if apart else _why(base, other, first, second))
 
 

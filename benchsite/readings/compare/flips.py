@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Min
 
+from benchsite.readings.wholerows import whole_rows
 from benchsite.runs.models import Trial
 
 from .lines import Line
@@ -15,14 +16,16 @@ from .sides import Member, Side
 
 Named = tuple[str, int]
 """Run and index of a trial."""
-Ends = tuple[tuple[list[Member], int], tuple[list[Member], int]]
-"""Cells and a case of the baseline, and of another side."""
+End = tuple[list[Member], int]
+"""Cells, the newest run's first, and a case."""
+Ends = tuple[End, End]
+"""Of the baseline, and of another side."""
 Indexes = dict[tuple[int, int, str], int]
 
 
 @dataclass(frozen=True)
 class Flips:
-    """Finds the trials only for the lines that are shown: at most one query."""
+    """Finds the trials only for the lines that are shown: at most two queries."""
 
     sides: Sequence[Side]
     found: Read
@@ -38,7 +41,7 @@ class Flips:
             if square.difference
         ]
         new = {key: self._cells(shown[key[0], key[1]], key[2]) for key in asked if key not in known}
-        indexes = self._indexes(new.values())
+        indexes = self._indexes([(ends, key[3]) for key, ends in new.items() if ends])
         known.update({key: _pick(indexes, *ends, up=key[3]) if ends else None for key, ends in new.items()})
         return {(slug, case, place): pair for slug, case, place, up in asked if (pair := known[slug, case, place, up])}
 
@@ -71,16 +74,25 @@ class Flips:
             else [m for m in members if m.subject == piece.subject]
         )
 
-    def _indexes(self, wanted: Iterable[Ends | None]) -> Indexes:
-        """The first scored trial by (cell, case, outcome)."""
-        named = {
-            (member.run.pk, member.id, case) for ends in wanted if ends for members, case in ends for member in members
-        }
-        if not named:
-            return {}
-        rows = Trial.objects.standing().scored().of_cases(sorted(named))
-        grouped = rows.values_list("cell_id", "case_id", "outcome").annotate(least=Min("index")).order_by()
-        return {(cell, case, outcome): index for cell, case, outcome, index in grouped}
+    def _indexes(self, wanted: Sequence[tuple[Ends, bool]]) -> Indexes:
+        """The first scored trial by (cell, case, outcome): of the newest run, and of older ones where it lacks one."""
+        ends = [(*end, outcome) for of, up in wanted for end, outcome in zip(of, _outcomes(up=up), strict=True)]
+        newest = _least({_key(members[0], case) for members, case, _ in ends})
+        lacking = [(members, case) for members, case, outcome in ends if (members[0].id, case, outcome) not in newest]
+        return newest | _least({_key(member, case) for members, case in lacking for member in members[1:]})
+
+
+def _key(member: Member, case: int) -> tuple[int, int, int]:
+    return member.run.pk, member.id, case
+
+
+def _least(cases: Collection[tuple[int, int, int]]) -> Indexes:
+    """By (cell, case, outcome), the least index of a scored trial of these runs, cells and cases."""
+    if not cases:
+        return {}
+    rows = Trial.objects.standing().scored().of_cases(sorted(cases))
+    grouped = rows.values_list("cell_id", "case_id", "outcome").annotate(least=Min("index")).order_by()
+    return {(cell, case, outcome): index for cell, case, outcome, index in whole_rows(grouped)}
 
 
 def _apart(pair: tuple[Piece, Piece]) -> float:
@@ -89,12 +101,15 @@ def _apart(pair: tuple[Piece, Piece]) -> float:
     return abs(two.sum / two.n - one.sum / one.n)
 
 
-def _pick(
-    indexes: Indexes, one: tuple[list[Member], int], two: tuple[list[Member], int], *, up: bool
-) -> tuple[Named, Named] | None:
+def _outcomes(*, up: bool) -> tuple[str, str]:
+    """The outcomes that show a change: of a trial of the baseline, and of one of the other side."""
+    return ("unsolved", "solved") if up else ("solved", "unsolved")
+
+
+def _pick(indexes: Indexes, one: End, two: End, *, up: bool) -> tuple[Named, Named] | None:
     """A solved and an unsolved trial, whichever side has which; of other measures, the first scored ones."""
-    first = _find(indexes, *one, "unsolved" if up else "solved")
-    second = _find(indexes, *two, "solved" if up else "unsolved")
+    before, after = _outcomes(up=up)
+    first, second = _find(indexes, *one, before), _find(indexes, *two, after)
     return (first, second) if first and second else None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from benchsite.readings.leaderboard import MeasureFacts
 from benchsite.readings.notices import Notice
 from runner.statistics import (
+    Counted,
     CountingPolicy,
     Needed,
     Pair,
@@ -29,7 +30,7 @@ from .cautions import Difference, cautions, differences
 from .flips import Flips
 from .grammar import Of
 from .lines import Line, lines_of
-from .pieces import Piece, Read, read
+from .pieces import Read, read
 from .sides import Side, sides_of
 
 ROWS = 100
@@ -228,9 +229,10 @@ def _column(
 def _own(found: Read, place: int, shown: frozenset[int] | None) -> tuple[Three, float | None, float | None]:
     """A side's own figures, and what its trials cost and took."""
     pieces = [piece for piece in found.pieces[place] if not shown or piece.subject in shown]
-    costs = _mean([p.cost for p in pieces], [p.cost_n for p in pieces])
-    times = _mean([p.seconds for p in pieces], [p.seconds_n for p in pieces])
-    return _three(found, place, pieces, shown), costs, times
+    if not pieces:
+        return _three(found, place, [], 0, shown), None, None
+    _, _, _, _, counted, planned, cost, seconds, cost_n, seconds_n, _ = zip(*pieces, strict=True)  # thousands
+    return _three(found, place, counted, sum(planned), shown), _mean(cost, cost_n), _mean(seconds, seconds_n)
 
 
 def _mean(spent: Sequence[float | None], of: Sequence[int]) -> float | None:
@@ -249,8 +251,8 @@ def _wanted(measure: MeasureFacts, made: Paired, asked: float) -> float:
     return asked or abs(made.base or 0.0) / 10
 
 
-def _three(found: Read, place: int, pieces: Sequence[Piece], shown: frozenset[int] | None) -> Three:
-    measure, planned = found.measure, sum([piece.planned for piece in pieces])
+def _three(found: Read, place: int, counted: Sequence[Counted], planned: int, shown: frozenset[int] | None) -> Three:
+    measure = found.measure
     if measure is None:
         nothing = Pooled(None, None, None, 0, "scenarios")
         return Three(nothing, nothing, 0, planned)
@@ -258,7 +260,7 @@ def _three(found: Read, place: int, pieces: Sequence[Piece], shown: frozenset[in
     def own(policy: str) -> Pooled:
         return _pooled(found.parts(place, policy), shown, measure.rate)
 
-    scored, counted = own("scored/1"), [piece.counted for piece in pieces]
+    scored = own("scored/1")
     same = measure.worst is None or not any(one.lapsed or one.blamed for one in counted)
     return Three(scored, scored if same else own("errors-fail/1"), sum([one.n for one in counted]), planned)
 

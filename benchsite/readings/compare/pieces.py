@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from operator import itemgetter
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar, cast
 
-from django.db.models import Q, TextField, Value
+from django.db.models import F, Q, TextField, Value
 from django.db.models.functions import Cast, NullIf
 
 from benchsite.benches.models import Case, Measure, ScenarioVersion
 from benchsite.readings.counts import DEFAULT_POLICY, SUBJECT_FAULTS, ReadOnce, plus
 from benchsite.readings.leaderboard import MeasureFacts, headline_of, measures_of
+from benchsite.readings.wholerows import whole_rows
 from benchsite.readings.words import listed
 from benchsite.runs.models import Observation, Slot, Tally
 from runner.digests import digest
-from runner.statistics import CaseFigure, Counted, CountingPolicy, Pair, Part, case_figure, match, policy_named
+from runner.statistics import Counted, Pair, Part, case_figures, match, policy_named
 from runner.statistics.pairing import MEASURED_BY
 
 from .grammar import CompareRefused
@@ -111,27 +111,14 @@ class Read:
     def _parts(self, side: int, policy: str) -> list[Part]:
         assert self.measure
         rule, pieces = policy_named(policy), self.pieces[side]
-        figure = _figures(self.measure, rule)
-        if rule.errors_fail:  # where nothing failed, and most trials do not, it is the same figure
-            plain = self.parts(side, DEFAULT_POLICY)
-            failed = [piece.counted.lapsed or piece.counted.blamed for piece in pieces]
-            return [
-                part._replace(figure=figure(piece.counted)) if some else part
-                for part, piece, some in zip(plain, pieces, failed, strict=True)
-            ]
+        counted = [piece.counted for piece in pieces]
+        if rule.errors_fail and not any(one.lapsed or one.blamed for one in counted):
+            return self.parts(side, DEFAULT_POLICY)  # nothing failed: it is the same figure
+        figures = case_figures(counted, self.measure.reducer, self.measure.worst, rule)
         return [
-            NEW(Part, (subject, slug, case, print_, figure(counted)))
-            for subject, (slug, case), _, print_, counted, _, _, _, _, _, _ in pieces
+            NEW(Part, (subject, slug, case, print_, figure))
+            for (subject, (slug, case), _, print_, *_), figure in zip(pieces, figures, strict=True)
         ]
-
-
-def _figures(measure: MeasureFacts, rule: CountingPolicy) -> Callable[[Counted], CaseFigure | None]:
-    """Give what makes a case's figure; of thousands of cases most have one of a few dozen rates, each made once."""
-
-    def made(counted: Counted) -> CaseFigure | None:
-        return case_figure(counted, measure.reducer, measure.worst, rule)
-
-    return lru_cache(maxsize=4096)(made) if measure.rate else made
 
 
 def read(sides: Sequence[Side], asked: str) -> Read:
@@ -186,10 +173,10 @@ def _all_pieces(
 
 
 class _Names(NamedTuple):
-    """Slug and name by scenario, key by case, fingerprint by version and scenario."""
+    """Slug and name by scenario, the key of each case, fingerprint by version and scenario."""
 
     scenarios: dict[int, Key]
-    cases: dict[int, str]
+    cases: dict[int, Key]
     prints: dict[tuple[int, int], str]
 
 
@@ -212,7 +199,7 @@ def _slots(slots: Any) -> tuple[dict[int, list[SlotRow]], dict[tuple[int, int], 
     # most slots have none, and reading that takes time
     some = NullIf(Cast("faults", TextField()), Value("{}", TextField()))
     fields = ("cell_id", "scenario_id", "case_id", "planned", "cost", "seconds", "cost_n", "seconds_n", "some_faults")
-    for row in slots.order_by().annotate(some_faults=some).values_list(*fields):
+    for row in whole_rows(slots.order_by().annotate(some_faults=some).values_list(*fields)):
         made[row[0]].append(row)
         if row[-1] is not None:
             faults = once[row[-1]]
@@ -222,36 +209,34 @@ def _slots(slots: Any) -> tuple[dict[int, list[SlotRow]], dict[tuple[int, int], 
     return made, blamed
 
 
-def _cases(scenarios: Iterable[int]) -> dict[int, str]:
-    return dict(Case.objects.filter(scenario__in=list(scenarios)).values_list("pk", "key"))
+def _cases(scenarios: Mapping[int, Key]) -> dict[int, Key]:
+    rows = Case.objects.filter(scenario__in=list(scenarios)).values_list("pk", "scenario_id", "key")
+    return {case: (scenarios[scenario][0], key) for case, scenario, key in whole_rows(rows)}
 
 
 def _counted(
     sides: Sequence[Side], measure: MeasureFacts, same: Sequence[int], blamed: Mapping[tuple[int, int], int]
 ) -> dict[tuple[int, int], Counted]:
     """What is known of each case in each cell. `same`: the measure by version."""
-    rows = Tally.objects.filter(_of(sides), measure__in=same)
-    values = _values(sides, measure) if measure.reducer == "median" else {}
-    made = {key: NOTHING._replace(blamed=many) for key, many in blamed.items() if many}
-    ends = ("min", "max") if measure.reducer in ("min", "max") else ()  # each column more takes time
-    least = most = None
-    for row in rows.values_list("cell_id", "case_id", "n", "invalid", "missing", "sum", "sumsq", *ends):
-        if ends:
-            cell, case, n, invalid, missing, total, squares, least, most = row
-        else:
-            cell, case, n, invalid, missing, total, squares = row
-        key = (cell, case)
-        told = (
-            n,
-            invalid + missing,
-            blamed.get(key, 0),
-            total or 0.0,
-            squares or 0.0,
-            least,
-            most,
-            values.get(key, ()),
-        )
-        made[key] = NEW(Counted, told)
+    tallies = Tally.objects.filter(_of(sides), measure__in=same).annotate(lapsed=F("invalid") + F("missing"))
+    names = ("cell_id", "case_id", "n", "lapsed", "sum", "sumsq")
+    if measure.reducer in ("min", "max"):  # each column more takes time
+        ends = whole_rows(tallies.values_list(*names, "min", "max"))
+        made = {
+            (cell, case): Counted(n, lapsed, 0, total or 0.0, squares or 0.0, least, most)
+            for cell, case, n, lapsed, total, squares, least, most in ends
+        }
+    else:
+        made = {
+            (cell, case): NEW(Counted, (n, lapsed, 0, total or 0.0, squares or 0.0, None, None, ()))
+            for cell, case, n, lapsed, total, squares in whole_rows(tallies.values_list(*names))
+        }
+    for key, many in blamed.items():
+        if many:
+            made[key] = made.get(key, NOTHING)._replace(blamed=many)
+    for key, numbers in (_values(sides, measure) if measure.reducer == "median" else {}).items():
+        if key in made:
+            made[key] = made[key]._replace(values=numbers)
     return made
 
 
@@ -264,7 +249,7 @@ def _values(sides: Sequence[Side], measure: MeasureFacts) -> dict[tuple[int, int
         measure__key=measure.key, valid=True, number__isnull=False,
     )  # fmt: skip
     made: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for cell, case, number in seen.values_list("trial__cell_id", "trial__case_id", "number"):
+    for cell, case, number in whole_rows(seen.values_list("trial__cell_id", "trial__case_id", "number")):
         made[cell, case].append(number)
     return {key: tuple(numbers) for key, numbers in made.items()}
 
@@ -286,18 +271,21 @@ def _scenarios(sides: Sequence[Side]) -> tuple[dict[int, Key], dict[tuple[int, i
 def _pieces(
     side: Side, slots: Mapping[int, list[SlotRow]], seen: Mapping[tuple[int, int], Counted], names: _Names
 ) -> list[Piece]:
-    made, of_version, keys = [], {}, {}
+    made: list[Piece] = []
+    of_version, keys = {}, names.cases
     for run in side.runs:
         own = {scenario: names.prints.get((run.version_id, scenario), "") for scenario in names.scenarios}
         of_version[run.version_id] = own
     for member in side.members:
         prints, cells, subject = of_version[member.run.version_id], (member.id,), member.subject
-        for cell, scenario, case, planned, cost, seconds, costs, times, _ in slots.get(member.id, ()):
-            counted, key = seen.get((cell, case), NOTHING), keys.get(case)
-            if key is None:
-                key = keys[case] = (names.scenarios[scenario][0], names.cases[case])
-            print_ = prints[scenario]
-            made.append(NEW(Piece, (subject, key, case, print_, counted, planned, cost, seconds, costs, times, cells)))
+        made += [
+            NEW(
+                Piece,
+                (subject, keys[case], case, prints[scenario], seen.get((cell, case), NOTHING), planned, cost, seconds,
+                 costs, times, cells),
+            )
+            for cell, scenario, case, planned, cost, seconds, costs, times, _ in slots.get(member.id, ())
+        ]  # fmt: skip
     return made
 
 

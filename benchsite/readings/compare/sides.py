@@ -130,13 +130,9 @@ def _subjects(user: Any, named: Sequence[Sequence[str]]) -> list[int | None]:
 
 def _members(runs: Iterable[Run], cells: Any) -> list[Member]:
     by_id = {run.pk: run for run in runs}
-    return [
-        Member(
-            cell.pk, by_id[cell.run_id], cell.key10, cell.name, cell.subject_id, cell.subject.axes,
-            cell.agent_version, cell.isolation, cell.pin if isinstance(cell.pin, dict) else {},
-        )
-        for cell in cells.select_related("subject").order_by("run_id", "ordinal")
-    ]  # fmt: skip
+    names = ("pk", "run_id", "key10", "name", "subject_id", "subject__axes", "agent_version", "isolation", "pin")
+    rows = cells.order_by("run_id", "ordinal").values_list(*names)
+    return [Member(pk, by_id[run], *own, pin if isinstance(pin, dict) else {}) for pk, run, *own, pin in rows]
 
 
 def _titles(kind: str, found: Sequence[Sequence[Member]]) -> list[str]:

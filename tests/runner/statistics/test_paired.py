@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from runner.statistics.casefigure import CaseFigure, Counted, average, case_figure
+from runner.statistics.casefigure import CaseFigure, Counted, average, case_figure, case_figures
 from runner.statistics.paired import UNTOLD, paired, trials_needed
 from runner.statistics.pairing import Pair, Part, match, shared_subjects
 from runner.statistics.policy import policy_named
@@ -136,6 +136,22 @@ def test_the_variance_of_a_case_is_numpys_and_runs_add_up() -> None:
     assert made and made.variance == pytest.approx(np.var(values, ddof=1))
     assert (made.figure, made.n, whole.min, whole.max) == (np.mean(values), 4, 1.0, 4.0)
     assert case_figure(Counted(0, 2, 1, 0, 0, None, None), "mean", 0.0, policy_named("scored/1")) is None
+
+
+@pytest.mark.parametrize("reducer", ["mean", "rate", "sum", "max"])
+@pytest.mark.parametrize("policy", ["scored/1", "errors-fail/1"])
+def test_many_cases_are_reduced_as_each_alone(reducer: str, policy: str) -> None:
+    values = [(0.1, 0.7, 0.3), (0.2,), (), (1.0, 1.0), (0.1, 0.1, 0.1)]
+    told = [
+        (len(of), sum(of), sum(one * one for one in of), min(of, default=None), max(of, default=None)) for of in values
+    ]
+    seen = [
+        Counted(n, lapsed, blamed, total, squares, least, most)
+        for n, total, squares, least, most in told
+        for lapsed, blamed in ((0, 0), (2, 0), (0, 1))
+    ]
+    rule = policy_named(policy)
+    assert case_figures(seen, reducer, 0.0, rule) == [case_figure(one, reducer, 0.0, rule) for one in seen]
 
 
 def part(subject: str, figure: float | None, scenario: str = "a", fingerprint: str = "f") -> Part:

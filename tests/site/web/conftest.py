@@ -55,3 +55,9 @@ def page(client: Client) -> Callable[..., BeautifulSoup]:
         return BeautifulSoup(response.content, "html.parser")
 
     return read
+
+
+@pytest.fixture
+def two(made: Callable[..., Run]) -> tuple[Run, Run]:
+    """The same bench run twice: 3 cells, 8 scenarios, 3 trials; other luck, and every fate once."""
+    return made("one", scenarios=8, trials=3), made("two", scenarios=8, trials=3, seed=2)

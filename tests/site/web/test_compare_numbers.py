@@ -15,19 +15,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from scipy import stats
 
-from benchsite.flows.curate import withdraw_trial
-from benchsite.readings.compare import pieces, sides
 from benchsite.readings.compare.observed import step
 from benchsite.runs.models import Run, Tally
-from tests.make import make_curator
 
 Page = Callable[..., BeautifulSoup]
-
-
-@pytest.fixture
-def two(made: Callable[..., Run]) -> tuple[Run, Run]:
-    """The same bench run twice: 3 cells, 8 scenarios, 3 trials; other luck, and every fate once."""
-    return made("one", scenarios=8, trials=3), made("two", scenarios=8, trials=3, seed=2)
 
 
 def of(*named: str, **asked: Any) -> dict[str, Any]:
@@ -291,60 +282,3 @@ def test_hidden_and_absent_things_cannot_be_told_apart(made: Callable[..., Run],
     assert answer(f"cell:{hidden.ulid}/{key10}") == answer(f"cell:{absent}/{key10}")
     assert answer(f"subject:acme/secret/{subject}") == answer(f"subject:acme/nothing/{subject}")
     assert answer("subject:acme/demo/0")[0] == 404
-
-
-def test_what_a_process_keeps_of_a_comparison_is_not_shown_once_a_run_has_changed(
-    two: tuple[Run, Run], client: Client
-) -> None:
-    addresses = [runs_of(two, sort="name"), runs_of(two, policy="errors-fail/1", show="all"), of(*subjects_of(
-        two[0], "careful", "meddler"), show="all"), of(*cells_of(two[0], "careful", "meddler"))]  # fmt: skip
-
-    def pages() -> list[str]:
-        return [client.get("/compare/", asked).content.decode() for asked in addresses]
-
-    new = pages()
-    assert pieces._kept
-    assert pages() == new
-    found = re.search(rf"of=trial:{two[0].ulid}/(\d+)&amp;of=trial", new[0])
-    assert found
-    withdraw_trial(two[0], int(found[1]), by=make_curator(), reason="the judge was down")
-    seen = pages()
-    pieces._kept.clear()
-    assert pages() == seen
-    assert all(now != before for now, before in zip(seen[:2], new[:2], strict=True))
-    assert f"of=trial:{two[0].ulid}/{found[1]}&amp;" not in seen[0]
-
-
-def test_a_subject_that_ran_long_ago_is_set_beside_one_that_ran_often_since(
-    two: tuple[Run, Run], page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sides, "RUNS", 1)
-    for number in range(2):
-        cell = two[1].cells.get(subject__axes__agent="meddler")
-        since = Run.objects.get(pk=two[1].pk)
-        since.pk, since.ulid = None, f"01M8{number:022}"
-        since.save()
-        cell.pk, cell.run = None, since
-        cell.save()
-    shown = page("/compare/", **of(*subjects_of(two[0], "careful", "meddler")))
-    assert [name in shown.get_text() for name in ("careful", "meddler")] == [True, True]
-
-
-def test_a_subject_more_costs_no_query_more(two: tuple[Run, Run], client: Client) -> None:
-    many = []
-    for agents in (("careful", "hasty"), ("careful", "hasty", "meddler")):
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get("/compare/", of(*subjects_of(two[0], *agents))).status_code == 200
-        many.append(len(queries))
-    assert many[0] == many[1] <= 12
-
-
-def test_six_sides_cost_no_more_than_twelve_queries(two: tuple[Run, Run], client: Client) -> None:
-    named = [*cells_of(two[0], "careful", "hasty", "meddler"), *cells_of(two[1], "careful", "hasty", "meddler")]
-    for asked in (of(*named), runs_of(two), runs_of(two, policy="errors-fail/1", measure="collateral", show="all")):
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get("/compare/", asked).status_code == 200
-        assert len(queries) <= 12
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get("/compare/trials", {**asked, "side": 2, "seen": "counted"}).status_code == 200
-        assert len(queries) <= 12
