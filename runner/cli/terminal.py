@@ -8,6 +8,8 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
     from rich.text import Text
 
@@ -49,6 +51,20 @@ def console(*, error: bool = False) -> Console:
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else WIDE
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=False)
+
+
+def as_it_was() -> Callable[[], None]:
+    """Remember how the terminal takes what is typed; calling what is given puts that back.
+
+    A debugger that is ended while it waits for a line leaves a terminal that shows nothing one types.
+    """
+    import termios
+
+    if not sys.stdin.isatty():
+        return lambda: None
+    terminal = sys.stdin.fileno()
+    modes = termios.tcgetattr(terminal)
+    return lambda: termios.tcsetattr(terminal, termios.TCSANOW, modes)
 
 
 def print_json(value: Any) -> None:

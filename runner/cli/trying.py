@@ -15,7 +15,7 @@ from runner.transcript import read_steps
 
 from .run import CANCELLED, bench_option, exit_code, outcome
 from .stopping import stopping
-from .terminal import console, plural, print_json, seconds, text
+from .terminal import as_it_was, console, plural, print_json, seconds, text
 from .transcript import SHORT, STYLES, step_lines
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def command(options: Namespace) -> int:
     if options.pdb and options.json:
         raise RunnerError("--pdb needs the terminal for itself; leave out --json.")
     cancel, telling = threading.Event(), Telling(options.bench, error=options.json)
-    with stopping(cancel):
+    with stopping(cancel, *((as_it_was(),) if options.pdb else ())):
         result = try_scenario(
             options.bench, options.scenario, agent=options.agent, case=options.case, cell=options.cell,
             environment=options.environment, evaluation=options.evaluation, seed=options.seed, debug=options.pdb,

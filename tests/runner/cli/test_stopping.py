@@ -5,8 +5,10 @@ import pty
 import select
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -116,9 +118,29 @@ def test_ctrl_c_typed_at_a_terminal_cancels_and_the_progress_is_live(bench: Path
     assert read(the_run(bench)).counts == {"cancelled": 4}
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_in_the_debugger_leaves_a_terminal_that_shows_what_one_types(tmp_path: Path, times: int) -> None:
+    """The debugger switches that off while it waits for a line, and is ended before it could switch it on again."""
+    bench = make_bench(tmp_path / "bench", scenario="def bench_ask(workspace, agent):\n    raise ValueError('no')\n")
+    master, slave = pty.openpty()
+    before, shown = termios.tcgetattr(slave), bytearray()
+    process = subprocess.Popen(
+        command_line("try", "ask", "--bench", bench, "--pdb"), env=environment(TERM="xterm"),
+        stdin=slave, stdout=slave, stderr=slave, start_new_session=True, preexec_fn=_take_terminal,
+    )  # fmt: skip
+    eventually(lambda: _read(master, shown) and b"(Pdb) " in shown)
+    if find_spec("readline"):  # without it the debugger reads lines as they come, and switches nothing off
+        eventually(lambda: termios.tcgetattr(slave) != before)
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+    eventually(lambda: _read(master, shown) and process.poll() is not None)
+    assert (process.returncode, termios.tcgetattr(slave)) == (130, before)
+    os.close(slave)
+    os.close(master)
+
+
 def _take_terminal() -> None:
     import fcntl
-    import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
