@@ -124,7 +124,9 @@ class Warm:
         """Prepare a cell the first time one of its trials comes, before the fork, so that no later one pays again."""
         if cell not in self.subjects:
             self.redactor(cell)
-            _ = self.expected, self.recorded, self.worlds, self.sealed.template and self.sealed.template.by_path
+            if (template := self.sealed.template) is not None:
+                _ = template.by_path, self.rules.leave_out(template)
+            _ = self.expected, self.recorded, self.worlds
             manifest = self.manifest
             _ = self.owner, manifest.trials, manifest.by_key, manifest.required, manifest.headline
             self.subjects[cell] = self._subject(cell)

@@ -17,7 +17,7 @@ from .changes import Side
 from .clock import GUARD, clock_of, times_can_be_trusted
 from .copying import Copied
 from .rules import Rules
-from .tree import Tree
+from .tree import Entry, Tree
 from .walk import TYPES, Fingerprint, Found, fingerprint, git_mode, listings, read_link, read_whole
 
 NOWHERE: Fingerprint = (-1, -1, -1, -1, -1)
@@ -89,25 +89,31 @@ def take_baseline(
     What setup wrote is stored, so that the side before a change of it can be shown.
     """
     trusted, known = times_can_be_trusted(world), template.by_path if template else {}
-    surely, alone = copied.clock - GUARD if copied and trusted else 0, copied is not None and copied.alone
-    statuses = copied.statuses if copied else {}
+    if (
+        copied
+        and copied.alone
+        and known.keys() == copied.prints.keys()
+        and not (template and rules.leave_out(template))
+    ):
+        return Baseline(_as_copied(known, copied.prints), clock_of(world), trusted, copied.source)
+    surely, prints = copied.clock - GUARD if copied and trusted else 0, copied.prints if copied else {}
     states, aside = dict[str, State](), Aside()
     for prefix, folder, entries, closed in listings(world, rules, aside.see):
         for name, status in entries:
             path, now = prefix + name, fingerprint(status)
-            entry, was = known.get(path), statuses.get(path)
-            if (
-                (alone or now[2] < surely)
-                and was
-                and entry
-                and (was.st_size, was.st_mtime_ns, was.st_mode) == (now[0], now[1], now[4])
-            ):
-                states[path] = State(now, "file", entry.sha256, None, entry.stored)
+            entry = known.get(path)
+            if entry and now[2] < surely and prints.get(path) == now:
+                states[path] = State(now, entry.type, entry.sha256, None, entry.stored)
             else:
                 of_template = State(NOWHERE, "file", entry.sha256, None, entry.stored) if entry else None
                 found = Found(path, name, folder, status, closed)
                 states[path] = examine(found, now, of_template, blobs, rules.max_bytes)
     return Baseline(states, clock_of(world), trusted, copied.source if copied else None, aside)
+
+
+def _as_copied(known: Mapping[str, Entry], prints: Mapping[str, Fingerprint]) -> States:
+    """What a world holds that nobody was in since its copy ended: that is known without a look at it."""
+    return {path: State(prints[path], entry.type, entry.sha256, None, entry.stored) for path, entry in known.items()}
 
 
 def _look(world: StrPath, known: Baseline, blobs: BlobStore, rules: Rules, aside: Aside) -> dict[str, State]:

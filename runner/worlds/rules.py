@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.definition import Capture, parse_size
+
+if TYPE_CHECKING:
+    from .tree import Tree
 
 _GLOB = frozenset("*?[\\!#/ ")
 
@@ -21,6 +24,7 @@ class Rules:
         self.folders = frozenset(line[:-1] for line in self.ignore if line.endswith("/")) if plain else frozenset[str]()
         self.spec: Any = None if plain else _spec(self.ignore)
         self._known: dict[str, bool] = {}
+        self._asked: tuple[Tree, bool] | None = None
 
     @classmethod
     def from_capture(cls, capture: Capture) -> Rules:
@@ -30,6 +34,12 @@ class Rules:
     def _is_plain(line: str) -> bool:
         """Without glob, slash, negation or comment a rule is a name; a slash at the end means directories only."""
         return bool(line.rstrip("/")) and not _GLOB.intersection(line.removesuffix("/"))
+
+    def leave_out(self, tree: Tree) -> bool:
+        """Whether something in a tree is ignored; worked out once, for the tree that worlds are copied from."""
+        if self._asked is None or self._asked[0] is not tree:
+            self._asked = tree, any(self.ignored(entry.path, entry.type == "dir") for entry in tree.entries)
+        return self._asked[1]
 
     def ignored(self, path: str, is_dir: bool) -> bool:
         """Judge one path; the caller does not enter an ignored directory, so parents need not be asked again."""

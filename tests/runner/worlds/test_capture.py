@@ -309,6 +309,25 @@ def test_a_world_nobody_was_in_since_its_copy_is_not_read_and_a_change_in_that_i
     assert capture(place.world, baseline, blobs, rules).paths() == ["README"]
 
 
+@pytest.mark.parametrize("ignore", [(), (".cache/",), ("*.py",)])
+def test_a_world_as_copied_has_the_baseline_that_a_look_at_it_gives(
+    template: Path, place: Place, blobs: BlobStore, ignore: tuple[str, ...]
+) -> None:
+    (template / ".cache").mkdir()
+    (template / ".cache" / "kept").write_text("x")
+    rules, tree = Rules(ignore, 1000), scan(template)
+    told = Copying(template, tree).set_up(place, alone=True)(blobs, rules)
+    looked = take_baseline(place.world, tree, blobs, rules)
+    assert (told.states, told.aside) == (looked.states, looked.aside)
+
+
+def test_a_template_that_is_not_what_was_copied_is_looked_at(template: Path, place: Place, blobs: BlobStore) -> None:
+    tree = scan(template)
+    (template / "later").write_text("x")
+    told = Copying(template, tree).set_up(place, alone=True)(blobs, Rules((), 1000))
+    assert told.states["later"].sha256 == sha256(b"x")
+
+
 def test_a_touched_file_is_read_and_old_ones_are_not(
     template: Path, place: Place, blobs: BlobStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from runner.errors import BenchError
 from runner.worlds import copying
 from runner.worlds.copying import copy_world
 from runner.worlds.tree import scan
+from runner.worlds.walk import Fingerprint, fingerprint
 
 
 def names_in(folder: Path) -> list[str]:
@@ -59,28 +63,69 @@ def test_odd_names_and_large_files_are_copied(tmp_path: Path) -> None:
     assert (tmp_path / "copy" / "large").read_bytes() == (source / "large").read_bytes()
 
 
-def test_two_threads_copy_what_one_copies(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_copy_what_one_copies(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(60):
         (template / f"file{number}").write_text(str(number) * number)
-    monkeypatch.setattr(copying, "THREADS_FROM", 10)
+    monkeypatch.setattr(copying, "SHARED_FROM", 10)
     copied = copy_world(template, tmp_path / "copy")
     assert scan(tmp_path / "copy").hash == scan(template).hash
-    assert len(copied.statuses) == 64
+    found = {path: fingerprint((tmp_path / "copy" / path).lstat()) for path in scan(template).by_path}
+    assert copied.prints == found
+    assert len(found) > 64
 
 
-def test_a_failure_in_the_second_thread_is_not_lost(
+def test_beside_threads_no_process_is_forked(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copying, "SHARED_FROM", 1)
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a fork beside a thread"))
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    try:
+        copy_world(template, tmp_path / "copy")
+    finally:
+        over.set()
+        other.join()
+    assert scan(tmp_path / "copy").hash == scan(template).hash
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_failure_in_the_second_process_is_not_lost(
+    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    for number in range(60):
+        (template / f"file{number}").write_text("x")
+    monkeypatch.setattr(copying, "SHARED_FROM", 10)
+    here, really = os.getpid(), copying._copy_some
+
+    def copy_some(jobs: list[copying._Job], umask: int) -> list[Fingerprint]:
+        if os.getpid() != here and killed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return really(jobs, umask) if os.getpid() == here else really([*jobs, *jobs[:1]], umask)
+
+    monkeypatch.setattr(copying, "_copy_some", copy_some)
+    with pytest.raises(OSError, match="was killed" if killed else "File exists"):
+        copy_world(template, tmp_path / "copy")
+
+
+def test_a_failure_in_the_first_process_ends_the_second(
     template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(60):
         (template / f"file{number}").write_text("x")
-    monkeypatch.setattr(copying, "THREADS_FROM", 10)
-    target = tmp_path / "copy"
-    target.mkdir()
-    for name in names_in(template):
-        if (template / name).is_file():
-            (target / name).write_text("in the way")
-    with pytest.raises(FileExistsError):
-        copy_world(template, target)
+    monkeypatch.setattr(copying, "SHARED_FROM", 10)
+    here = os.getpid()
+
+    def copy_some(jobs: list[copying._Job], umask: int) -> list[Fingerprint]:
+        if os.getpid() == here:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        signal.pause()
+        return []
+
+    monkeypatch.setattr(copying, "_copy_some", copy_some)
+    with pytest.raises(OSError, match="No space left"):
+        copy_world(template, tmp_path / "copy")
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
 
 
 def test_no_template_is_an_empty_world(tmp_path: Path) -> None:
