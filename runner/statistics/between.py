@@ -114,11 +114,14 @@ def _warnings(base: RunResult, other: RunResult, cells: Sequence[str]) -> list[s
     for name in ("isolation", "environment", "network", "evaluation", "limits"):
         mine, theirs = getattr(one, name), getattr(two, name)
         if mine != theirs:
-            said.append(f"The {name} differs: {_plain(mine)} in the baseline, {_plain(theirs)} now.")
+            said.append(
+                f"The {name} differ{'s' * (name != 'limits')}: {_plain(mine)} in the baseline, {_plain(theirs)} now."
+            )
     said += _versions(one, two, cells)
     left = len(one.cells) + len(two.cells) - 2 * len(cells)
     if left:
-        said.append(f"Left out are {left} cell{'s' * (left != 1)} that only one of the runs has.")
+        many = "is 1 cell" if left == 1 else f"are {left} cells"
+        said.append(f"Left out {many} that only one of the runs has.")
     said += [f"The {which} is {result.state}: not all of its trials have ended."
              for which, result in (("baseline", base), ("run", other)) if result.state != "finished"]  # fmt: skip
     return said

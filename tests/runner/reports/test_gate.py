@@ -116,5 +116,9 @@ def test_what_differs_besides_is_named(good: RunResult) -> None:
     text = " ".join(found.warnings)
     assert "The isolation differs: none in the baseline, sandbox now." in text
     assert "The agent's version differs in agent=careful" in text and "1.4.0 to 2.0" in text
-    assert "The limits differs:" in text
+    assert "The limits differ:" in text
     assert "The run is cancelled" in text
+    for cells, said in ((2, ""), (3, "Left out is 1 cell that"), (4, "Left out are 2 cells that")):
+        more = tuple(replace(good.manifest.cells[0], id=f"x{n}") for n in range(2, cells))
+        other = replace(good, manifest=replace(good.manifest, cells=(*good.manifest.cells, *more)))
+        assert said in " ".join(between(good, other).warnings)
