@@ -88,7 +88,7 @@ def read_record(record: Any) -> tuple[Changed, ...]:
             raise RunnerError(f"The change record has the format {record['format']!r}, not {FORMAT}.")
         return tuple(sorted((_changed(row) for row in record["changes"]), key=lambda change: change.path))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, PathRefused) as error:
-        raise RunnerError(f"The change record is damaged: {error}.") from error
+        raise RunnerError(f"The change record is damaged: {str(error).rstrip('.')}.") from error
 
 
 def sides_of(entries: Iterable[Entry]) -> dict[str, Side]:

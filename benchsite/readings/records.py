@@ -34,7 +34,7 @@ def _read(what: str, value: Any, read: Callable[[Any], T], parts: Callable[[T], 
         for part in parts(found):
             _check(part)
     except (KeyError, TypeError, ValueError, AttributeError, RunnerError) as error:
-        raise RunnerError(f"The {what} is damaged: {error}.") from error
+        raise RunnerError(f"The {what} is damaged: {str(error).rstrip('.')}.") from error
     return found
 
 

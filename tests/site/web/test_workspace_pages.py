@@ -213,6 +213,7 @@ def test_a_damaged_tree_is_one_sentence_not_a_crash(client, tmp_path, record):
     run = take_in(tmp_path, Story(after={"a": b"1\n"}, tree=record))
     response = client.get(trial_url(run, "workspace/"))
     assert "record" in text(response)
+    assert ".." not in text(response).replace("'..'", "").replace("../x", "")
     assert client.get(at(run, "a")).status_code == 404
 
 
