@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -54,3 +55,13 @@ def test_runs_are_paged_without_losing_one(client: Client, ingested: Callable[..
         before = page["next"]
     assert seen == ulids[::-1]
     assert client.get("/api/v1/runs", {"limit": 0}).status_code == 422
+
+
+def test_programs_are_told_in_json_what_is_not_there_and_what_broke(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client(raise_request_exception=False)
+    absent = client.get("/api/v1/nothing")
+    assert (absent.status_code, "/api/v1/docs" in absent.json()["detail"]) == (404, True)
+    monkeypatch.setattr("benchsite.api.reading.reader", lambda request: 1 / 0)
+    broken = client.get("/api/v1/runs")
+    assert broken.status_code == 500
+    assert re.search(r"error [0-9a-f]{8}\.$", broken.json()["detail"])
