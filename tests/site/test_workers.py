@@ -47,7 +47,7 @@ class Schema:
 bench = define_bench(
     name="acme/workers", version="1.0.0", schema=Schema, workspace=None,
     agents={"good": Scripted([write("a.txt", "yes")]), "bad": Scripted([write("b.txt", "no")]),
-            "slow": Scripted([sleep(30)])},
+            "slow": Scripted([sleep(3_000)])},
     matrix={"agent": AGENTS}, trials=2, environment="local",
 )
 """
