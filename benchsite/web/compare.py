@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from benchsite.readings.compare.grammar import CompareRefused, Of, read
+from benchsite.readings.compare.grammar import CompareRefused, NoMeasure, Of, read
 from benchsite.readings.compare.nearest import NoneSolved
 from benchsite.readings.trialhead import Seen
 from benchsite.readings.trials import first_trial
@@ -41,6 +42,8 @@ def compare(request: HttpRequest) -> HttpResponseBase:
         return PAGES[named[0].kind](request, named)
     except NoneSolved as error:
         return _said(request, str(error), 200, _around(error.seen))
+    except NoMeasure as error:
+        return _said(request, str(error), 400, _by(request, error.offered), "No such measure")
     except CompareRefused as error:
         return _said(request, str(error), 400)
 
@@ -80,7 +83,15 @@ def _around(seen: Seen) -> Ways:
     ]  # fmt: skip
 
 
-def _said(request: HttpRequest, refused: str, status: int, ways: Ways = ()) -> HttpResponse:
+def _by(request: HttpRequest, measures: Sequence[str]) -> Ways:
+    """The same comparison by each of some measures."""
+    asked = [(name, value) for name, values in request.GET.lists() for value in values if name != "measure"]
+    return [(f"Compare by {key}", f"?{urlencode([*asked, ('measure', key)], safe=':/')}") for key in measures]
+
+
+def _said(
+    request: HttpRequest, refused: str, status: int, ways: Ways = (), title: str = "Nothing to set beside it"
+) -> HttpResponse:
     """Say why there is no comparison, and where one may go on: `ways` have a text and an address."""
-    given = {"refused": refused, "ways": ways, "crumbs": [("Compare", None)]}
+    given = {"refused": refused, "ways": ways, "title": title, "crumbs": [("Compare", None)]}
     return private(render(request, "compare/refused.html", given, status=status))

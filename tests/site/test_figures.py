@@ -7,7 +7,6 @@ import io
 import json
 import shutil
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +161,10 @@ def test_a_measure_that_cannot_be_compared_is_said_not_replaced_by_another(
     said = f"The baseline has no measure '{measure}' with a figure to compare; it has resolved, collateral and score."
     page = client.get("/compare/", asked)
     assert page.status_code == 400
-    assert said in unescape(page.content.decode())
+    soup = BeautifulSoup(page.content, "html.parser")
+    assert said in soup.get_text()
+    ways = [f"/compare/{a['href']}" for a in soup.select(".empty a")]
+    assert [client.get(way).status_code for way in ways] == [200] * 3, "by each measure that can be compared"
     told = client.get("/api/v1/compare", asked)
     assert (told.status_code, told.json()["detail"]) == (422, said)
     for address in ("cases.csv", "sides.json", "trials", "trials.csv", "report.html"):

@@ -15,6 +15,14 @@ class CompareRefused(RunnerError):
     """Things that cannot be compared; says why, in a sentence for the page."""
 
 
+class NoMeasure(CompareRefused):
+    """A measure that cannot be compared; `offered` are those that can."""
+
+    def __init__(self, sentence: str, offered: Sequence[str]) -> None:
+        super().__init__(sentence)
+        self.offered = tuple(offered)
+
+
 @dataclass(frozen=True)
 class Of:
     kind: str

@@ -22,7 +22,7 @@ from runner.digests import digest
 from runner.statistics import Counted, Pair, Part, case_figures, match, policy_named
 from runner.statistics.pairing import MEASURED_BY
 
-from .grammar import CompareRefused
+from .grammar import NoMeasure
 from .sides import Side
 
 Key = tuple[str, str]
@@ -128,8 +128,11 @@ def read(sides: Sequence[Side], asked: str) -> Read:
     pooled = [measure for measure in measures if measure.pooled]
     chosen = next((measure for measure in pooled if measure.key == asked), None) if asked else headline_of(pooled)
     if asked and chosen is None:
-        offered = listed([measure.key for measure in pooled], len(pooled)) or "none"
-        raise CompareRefused(f"The baseline has no measure {asked[:80]!r} with a figure to compare; it has {offered}.")
+        keys = [measure.key for measure in pooled]
+        told = (
+            f"The baseline has no measure {asked[:80]!r} with a figure to compare; it has {listed(keys, 9) or 'none'}."
+        )
+        raise NoMeasure(told, keys)
     if chosen is None:
         return Read(tuple(pooled), None, tuple(() for _ in sides), {})
     scenarios, prints = _scenarios(sides)

@@ -105,7 +105,7 @@ def runs() -> Iterator[Fact]:
         wrong = (
             f"{count(silent, 'run')} that should go on {gives} no sign of life: benchsite run --resume goes on with it."
         )
-    yield Fact("runs_silent", "Of them silent", silent, f"{silent:,}", wrong, "watching-a-run", where)
+    yield Fact("runs_silent", "Silent runs", silent, f"{silent:,}", wrong, "watching-a-run", where)
 
 
 def failures() -> tuple[Failure, ...]:
