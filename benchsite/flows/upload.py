@@ -107,7 +107,9 @@ def check(upload: Upload) -> None:
     """Refuse at once what need not be read to be refused."""
     lacking = missing(upload)
     if lacking:
-        raise Unfit(f"{len(lacking)} blobs were announced and not sent, {lacking[0][:12]}… first.")
+        raise Unfit(
+            f"Announced and not sent: {len(lacking):,} of {len(upload.digests):,} blobs, {lacking[0][:12]}… first."
+        )
     _refuse_other_bytes(upload)
     _may_send(upload.by, upload.bench)
 

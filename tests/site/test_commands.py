@@ -65,7 +65,7 @@ def test_recount_mends_a_wrong_figure_and_check_finds_it(ingested: Callable[...,
     with pytest.raises(SystemExit) as stopped:
         run_command("recount", run.ulid, "--check")
     assert stopped.value.code == 1
-    assert "1 runs recounted" in run_command("recount", run.ulid)
+    assert "1 run recounted" in run_command("recount", run.ulid)
     assert "0 figures differ" in run_command("recount", "--check")
     run.refresh_from_db()
     assert run.revision > 1
@@ -81,7 +81,7 @@ def test_a_run_whose_record_is_lost_is_named_and_does_not_keep_others_from_being
         call_command("recount", "--check", stdout=out)
     said = out.getvalue()
     assert f"run {run.ulid}: what was kept of it cannot be read: The blob {run.manifest[:8]}" in said
-    assert "1 runs checked, 1 figures differ." in said
+    assert "1 run checked, 1 figure differs." in said
     with pytest.raises(CommandError, match=f"The run {run.ulid} cannot be folded again, so its bench stays as it is"):
         run_command("rebuild")
     assert Run.objects.filter(pk=run.pk).exists()
@@ -95,7 +95,7 @@ def test_an_unknown_run_is_refused(ingested: Callable[..., Run]) -> None:
 
 def test_rebuild_and_forget_say_what_they_did(ingested: Callable[..., Run]) -> None:
     run = ingested()
-    assert "1 runs rebuilt" in run_command("rebuild")
+    assert "1 run rebuilt" in run_command("rebuild")
     assert f"Run {run.ulid} is forgotten" in run_command("forget", run.ulid)
     assert not Run.objects.exists()
     assert "0 trials sent again, 0 blobs" in run_command("sweep")

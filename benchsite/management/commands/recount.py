@@ -3,6 +3,7 @@ from typing import Any
 
 from benchsite.flows.recheck import differences, rebuild_rollups, runs_named
 from benchsite.management.telling import Telling
+from benchsite.readings.words import count
 
 
 class Command(Telling):
@@ -20,6 +21,7 @@ class Command(Telling):
         if not check:
             for run in found:
                 rebuild_rollups(run)
-        self.say(f"{len(found)} runs {'checked' if check else 'recounted'}, {len(wrong)} figures differ.")
+        differ = count(len(wrong), "figure differs", "figures differ")
+        self.say(f"{count(len(found), 'run')} {'checked' if check else 'recounted'}, {differ}.")
         if wrong:
             sys.exit(1)

@@ -6,6 +6,7 @@ from benchsite.flows.launch import folder_of
 from benchsite.flows.leases import sweep
 from benchsite.flows.swept import note_sweep
 from benchsite.management.telling import Telling
+from benchsite.readings.words import count
 
 
 class Command(Telling):
@@ -15,6 +16,6 @@ class Command(Telling):
         sent = sweep(timezone.now(), folder_of)
         wake_if_waiting()
         many, size = collect()
-        told = f"{sent} trials sent again, {many} blobs ({size} bytes) deleted."
+        told = f"{count(sent, 'trial')} sent again, {count(many, 'blob')} ({size} bytes) deleted."
         note_sweep(timezone.now(), told)
         self.say(told)
