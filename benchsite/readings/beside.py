@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, F, IntegerField, Max, Q, Sum, TextField, Value, When
+from django.db.models import Count, F, Max, Q, Sum, TextField, Value
 from django.db.models.functions import Cast, Coalesce
 
 from benchsite.curation.models import Decision, Note, Tag
@@ -57,9 +57,9 @@ class Beside:
 def beside(run: Run) -> Beside:
     """Every part is small: a row a measure, a set of flags, a reason, a decision or a tag."""
     found, seen, newest = Beside(), Counter[str](), 0
-    for kind, a, b, c, x, y in _BESIDE.rows(run):
+    for kind, a, b, c, x, y, of in _BESIDE.rows(run):
         if kind == "measure":
-            found.gaps[int(a)] = (x, y)
+            found.gaps[of] = (x, y)
         elif kind == "flags":
             seen.update(dict.fromkeys(json.loads(a), x))
         elif kind == "reason":
@@ -69,7 +69,7 @@ def beside(run: Run) -> Beside:
         elif kind == "note":
             found.notes.append(Written(x, a, b, clean.moment(c), y))
         elif kind == "held":
-            found.held, found.struck = found.held + x, found.struck or bool(a)
+            found.held, found.struck = x, bool(y)
         elif x > newest:
             newest, found.reason = x, a
     order = sorted(seen, key=lambda flag: (PLACES.get(flag, len(PLACES)), flag))
@@ -87,24 +87,25 @@ def _whole(run: Run) -> Any:
 def _parts(run: Run) -> Iterator[Any]:
     trials = Trial.objects.filter(run=run, withdrawn=False)
     gaps = Tally.objects.filter(Q(invalid__gt=0) | Q(missing__gt=0), run=run)
-    yield _part(gaps, "measure", F("measure_id"), x=Sum("invalid"), y=Sum("missing"))
+    # by a number: to write a key as a text for each of thousands of rows takes as long as to read them
+    yield _part(gaps, "measure", x=Sum("invalid"), y=Sum("missing"), of=F("measure_id"))
     yield _part(trials.exclude(flags=[]), "flags", F("flags"), x=Count("pk"))
     yield _part(trials.filter(state__in=TOLD), "reason", F("state"), F("fault"), HEAD, x=Count("pk"))
     yield _part(Decision.objects.filter(run=run.ulid, trial=None), "decision", F("reason"), x=Max("pk"))
     yield _part(Tag.objects.filter(run=run.ulid, trial=None), "tag", F("name"), x=Max("pk"))
-    own = Case(When(blob__digest__in=(run.manifest, run.events), then=Value("journal")), default=Value(""))
-    yield _part(held_in(run), "held", own, x=Count("pk"))
+    own = Count("pk", filter=Q(blob__digest__in=(run.manifest, run.events)))
+    yield _part(held_in(run), "held", x=Count("pk"), y=own)
     notes, by = Note.objects.filter(run=run.ulid, trial=None), Coalesce(F("by__username"), Value(""))
     yield _part(notes, "note", F("text"), by, F("at"), x=Max("pk"), y=Coalesce(Max("by_id"), Value(0)))
 
 
-def _part(rows: Any, kind: str, a: Any, b: Any = None, c: Any = None, **numbers: Any) -> Any:
-    """Give rows of one shape, whatever they are of: kind, three texts, two numbers."""
+def _part(rows: Any, kind: str, a: Any = None, b: Any = None, c: Any = None, **numbers: Any) -> Any:
+    """Give rows of one shape, whatever they are of: kind, three texts, three numbers."""
     given = {"a": a, "b": b, "c": c}
-    texts = {name: Cast(Value("") if text is None else text, TextField()) for name, text in given.items()}
-    zero = Cast(Value(0), IntegerField())
-    named = rows.order_by().annotate(k=Cast(Value(kind), TextField()), **texts).values_list("k", "a", "b", "c")
-    return named.annotate(**{name: numbers.get(name, zero) for name in "xy"})
+    # what is the same in all rows is no cast: rows would be grouped by it too
+    texts = {name: Value("") if text is None else Cast(text, TextField()) for name, text in given.items()}
+    named = rows.order_by().annotate(k=Value(kind), **texts).values_list("k", "a", "b", "c")
+    return named.annotate(**{name: numbers.get(name, Value(0)) for name in ("x", "y", "of")})
 
 
 _BESIDE = Prepared(_whole)

@@ -124,34 +124,38 @@ TEXTS = {"of_states": Cast("states", TextField()), "of_faults": Cast("faults", T
 
 def read_slots(query: Any, *more: str) -> list[tuple[Slot, tuple[Any, ...]]]:
     """Give slots, each with the values of `more` columns."""
-    rows = _rows(query, *more)
+    rows = whole_rows(slots_query(query, *more))
     return list(
-        zip(_slots([row[: len(SLOT_FIELDS)] for row in rows]), [row[len(SLOT_FIELDS) :] for row in rows], strict=True)
+        zip(
+            slots_made([row[: len(SLOT_FIELDS)] for row in rows]),
+            [row[len(SLOT_FIELDS) :] for row in rows],
+            strict=True,
+        )
     )
 
 
 def slots_of(query: Any) -> list[Slot]:
-    return _slots(_rows(query))
+    return slots_made(whole_rows(slots_query(query)))
 
 
 def slots_of_several(query: Any) -> list[Slot]:
     """Of several runs, whose rows a database would sort with all that is in them; as they come they nearly are."""
-    rows = _columns(query.order_by())
+    rows = whole_rows(_columns(query.order_by()))
     rows.sort(key=itemgetter(0, 2))
-    return _slots(rows)
+    return slots_made(rows)
 
 
-def _rows(query: Any, *more: str) -> list[tuple[Any, ...]]:
-    in_order = query.order_by("run_id", "cell_id", "case_id")  # as their index has them: nothing is left to sort
-    return _columns(in_order, *more)
+def slots_query(query: Any, *more: str) -> Any:
+    """What to ask for `slots_made`, in the order that their index has them: nothing is left to sort."""
+    return _columns(query.order_by("run_id", "cell_id", "case_id"), *more)
 
 
-def _columns(query: Any, *more: str) -> list[tuple[Any, ...]]:
+def _columns(query: Any, *more: str) -> Any:
     names = ("of_states" if name == "states" else "of_faults" if name == "faults" else name for name in SLOT_FIELDS)
-    return whole_rows(query.annotate(**TEXTS).values_list(*names, *more))
+    return query.annotate(**TEXTS).values_list(*names, *more)
 
 
-def _slots(rows: Iterable[tuple[Any, ...]]) -> list[Slot]:
+def slots_made(rows: Iterable[tuple[Any, ...]]) -> list[Slot]:
     """Thousands of slots have a few dozen different counts: each text of JSON is read once, and shared by all who have
     it. Each column is named, as pages make thousands and a row told by its ends takes three times as long; so does one
     made by its class's own function.

@@ -18,10 +18,11 @@ from benchsite.artifacts.models import Blob
 from benchsite.artifacts.store import open_blob, read_blob
 from benchsite.benches.models import ScenarioVersion
 from benchsite.flows import clean
-from benchsite.runs.models import Run, Tally
+from benchsite.runs.models import Run, Slot, Tally
 from runner.errors import RunnerError
 
-from .counts import Counts, ReadOnce, Slot, by_cell, read_slots, slots_of, total
+from .counts import Counts, ReadOnce, by_cell, read_slots, slots_made, slots_of, slots_query, total
+from .counts import Slot as SlotFacts
 from .leaderboard import MeasureFacts, headline_of, measures_of
 from .matrix import NEW, TallyRow, Values
 from .prepared import Prepared
@@ -130,7 +131,7 @@ class Loaded:
         return AsItIs(run.ulid, run.created_at, run.revision, run)
 
     @cached_property
-    def slots(self) -> list[Slot]:
+    def slots(self) -> list[SlotFacts]:
         if self._as_it_is:
             return _kept_slots(self._as_it_is)
         wanted = self._wanted(self.run.slots.all())
@@ -211,8 +212,8 @@ class AsItIs:
 
 
 @lru_cache(maxsize=RUNS)
-def _kept_slots(of: AsItIs) -> list[Slot]:
-    return slots_of(of.run.slots.all())
+def _kept_slots(of: AsItIs) -> list[SlotFacts]:
+    return slots_made(_SLOTS.rows(of.run))
 
 
 @lru_cache(maxsize=RUNS)
@@ -247,5 +248,6 @@ def _before(run: Run) -> Any:
     return Run.objects.filter(bench=run.bench_id, pk__lt=run.pk).counted().order_by("-id")
 
 
+_SLOTS = Prepared(lambda run: slots_query(Slot.objects.filter(run=run.pk)))
 _DECLARED = Prepared(lambda run: _declared(run, Run.objects.none()))
 _DECLARED_BEFORE = Prepared(lambda run: _declared(run, _before(run)))

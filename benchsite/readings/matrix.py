@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -156,29 +156,40 @@ class Squares:
     values: Values | None
     known: dict[tuple[Any, ...], Square] = field(default_factory=dict)
 
-    def of(self, slots: Sequence[Slot]) -> Square:
-        """Make a square; of thousands made of one slot most are alike, and their states were read once (see counts)."""
-        if len(slots) > 1:
-            return square(slots, self.policy, self.values)
-        cell, _, case, planned, states, faults, _, _, _, _, _, _ = slots[0]
-        key, values = (planned, id(states), id(faults)), self.values
-        made = self.known.get(key)
-        if made is None:
-            made = self.known[key] = square(slots, self.policy, None)
-        if values is None:
-            return made
-        row = values.rows.get((cell, case))
+    def row(self, mine: Iterable[Sequence[Slot]]) -> tuple[Square | None, ...]:
+        """Make a row's squares; of thousands made of one slot most are alike, and their states were read once (see
+        counts)."""
+        known, values, made = self.known, self.values, []
+        for slots in mine:
+            if len(slots) != 1:
+                made.append(square(slots, self.policy, values) if slots else None)
+                continue
+            cell, _, case, planned, states, faults, _, _, _, _, _, _ = slots[0]
+            key = (planned, id(states), id(faults))
+            one = known.get(key)
+            if one is None:
+                one = known[key] = square(slots, self.policy, None)
+            if values is not None:
+                row = values.rows.get((cell, case))
+                if row is not None and values.numbers:  # as _figure has it, which makes lists first
+                    _, _, n, _, figure, _ = row
+                    usual = figure is not None and -HUGE < figure < HUGE  # `fixed` knows the others
+                    text = format(figure, values.format) if usual else fixed(figure, values.places)
+                    one = NEW(Square, (figure, text, figure, n, planned, one[5], one[6]))
+                else:
+                    one = self._figured(slots, key, one, row)
+            made.append(one)
+        return tuple(made)
+
+    def _figured(self, slots: Sequence[Slot], key: tuple[Any, ...], one: Square, row: TallyRow | None) -> Square:
+        """A square of rates or categories, most of which are alike too."""
+        assert self.values is not None
         if row is None:
-            return _figure(slots, made.planned, made.errors, made.excluded, values)
-        if values.numbers:  # as _figure has it, which makes lists first
-            _, _, n, _, figure, _ = row
-            usual = figure is not None and -HUGE < figure < HUGE  # a page has thousands, `fixed` knows the others
-            text = format(figure, values.format) if usual else fixed(figure, values.places)
-            return NEW(Square, (figure, text, figure, n, planned, made.errors, made.excluded))
+            return _figure(slots, one.planned, one.errors, one.excluded, self.values)
         alike = (*key, row.n, row.sum, id(row.shares))
         found = self.known.get(alike)
         if found is None:
-            found = self.known[alike] = _figure(slots, made.planned, made.errors, made.excluded, values)
+            found = self.known[alike] = _figure(slots, one.planned, one.errors, one.excluded, self.values)
         return found
 
 
@@ -257,7 +268,7 @@ def _sorting(sort: str) -> Callable[[Row], Any]:
 
 def _row(pk: int, slug: str, name: str, made: Squares) -> Row:
     mine = [made.grid.get((pk, cell.id), _NO_SLOTS) for cell in made.cells]
-    squares = tuple([made.of(slots) if slots else None for slots in mine])
+    squares = made.row(mine)
     seen = [one.value for one in squares if one and one.value is not None]
     spread = max(seen) - min(seen) if len(seen) > 1 else None
     cases = max(map(len, mine), default=0)

@@ -10,6 +10,8 @@ from django.db import connection
 
 from benchsite.runs.models import Run
 
+from .wholerows import fetched
+
 STAND_INS = {
     **{name: 2**62 + place for place, name in enumerate(("pk", "bench_id", "version_id"))},
     **{name: f"<{name}>" for name in ("ulid", "manifest", "events")},
@@ -32,9 +34,8 @@ class Prepared:
 
     def rows(self, run: Run) -> list[tuple[Any, ...]]:
         sql, values = self._known.get(connection.alias) or self._write(connection.alias)
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [getattr(run, value.name) if isinstance(value, _Of) else value for value in values])
-            return list(cursor.fetchall())
+        given = [getattr(run, value.name) if isinstance(value, _Of) else value for value in values]
+        return fetched(connection, sql, given)
 
     def _write(self, alias: str) -> tuple[str, list[Any]]:
         sql, values = self._query(Run(**STAND_INS)).query.get_compiler(alias).as_sql()

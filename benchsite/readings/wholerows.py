@@ -3,6 +3,7 @@ read them again than to find them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
@@ -18,6 +19,15 @@ def whole_rows(query: Any) -> list[tuple[Any, ...]]:
         sql, values = query.query.get_compiler(query.db).as_sql()
     except EmptyResultSet:  # a condition that nothing meets is not asked
         return []
+    return fetched(connection, sql, values)
+
+
+def fetched(connection: Any, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The same for a query that is written already."""
+    if connection.vendor != "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            return list(cursor.fetchall())
     with _cursor(connection) as cursor:
         cursor.execute(connection.ops.compose_sql(sql, values))
         return list(cursor.fetchall())

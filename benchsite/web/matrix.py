@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
+from itertools import repeat
 from typing import NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -123,8 +124,7 @@ def colour_scale(matrix: Matrix) -> tuple[float, float]:
 
 def _row(row: Row, matrix: Matrix, asked: Question, scale: tuple[float, float], turned: bool, name: SafeString) -> str:
     links = rest_of(row.slug, row.key, matrix, asked)
-    pairs = zip(row.squares, matrix.cells, strict=True)
-    squares = "".join([square_html(square, cell.key10, links, scale, turned) for square, cell in pairs])
+    squares = squares_html(zip(row.squares, [cell.key10 for cell in matrix.cells], repeat(links)), scale, turned=turned)
     kind = ' class="case"' if row.key is not None else f' id="row-{escape(row.slug)}"'
     head = f'<th scope="row" title="{escape(row.name)}">{name}</th>'
     return f'<tr{kind}>{head}{squares}<td class="margin">{margin(row, matrix, asked)}</td></tr>'
@@ -144,20 +144,25 @@ class Rest(NamedTuple):
 
 
 def rest_of(slug: str, case: str | None, matrix: Matrix, asked: Question) -> Rest:
-    said = {"scenario": slug, **({"case": case} if case is not None else {})}
-    how, plain = counted_as(matrix, asked), "&amp;" + escape(urlencode(said))
+    how = tuple(counted_as(matrix, asked).items())
+    plain = f"&amp;scenario={_quoted(slug)}" + (f"&amp;case={_quoted(case)}" if case is not None else "")
     if case is None:  # thousands of squares: the short form, which is counted by default as they are
         implied = (("counted", DEFAULT_POLICY), ("seen", "observed"))
-        short = {name: value for name, value in how.items() if (name, value) not in implied}
-        counted = ("trials?of=", f"/{escape(quote(slug))}{_and(short)}")
+        counted = ("trials?of=", f"/{escape(quote(slug))}{_and(tuple([one for one in how if one not in implied]))}")
     else:
         counted = ("trials?cell=", f"{plain}{_and(how)}")
     lead = matrix.large and asked.lead == "versus"
     return Rest(counted, ("trials?cell=", plain), plain if lead or not matrix.large else "", lead)
 
 
-def _and(said: dict[str, str]) -> str:
-    return escape(f"&{query_of(said)}") if said else ""
+def _quoted(value: str) -> str:
+    return escape(quote_plus(value))
+
+
+@lru_cache(maxsize=256)
+def _and(said: tuple[tuple[str, str], ...]) -> str:
+    """The rows of a page say the same."""
+    return escape(f"&{query_of(dict(said))}") if said else ""
 
 
 def counted_as(matrix: Matrix, asked: Question) -> dict[str, str]:
@@ -171,19 +176,30 @@ def missed(square: Square | None) -> bool:
     return square is not None and square.k is not None and square.k < square.n
 
 
-def square_html(square: Square | None, key10: str, rest: Rest, scale: tuple[float, float], turned: bool) -> str:
-    """One square: a link to the trials it counts; to all that were planned where none counts.
+def squares_html(
+    squares: Iterable[tuple[Square | None, str, Rest]], scale: tuple[float, float], *, turned: bool
+) -> str:
+    """Squares of a row, each with the key of its cell. Plain strings: a page has thousands."""
+    made = []
+    for square, key10, rest in squares:
+        if square is None:
+            made.append('<td class="g0" title="not planned">–</td>')
+            continue
+        value, text, _, n, planned, errors, excluded = square
+        if value is None or errors or excluded or n < planned or rest.versus:
+            made.append(_square(square, key10, rest, scale, turned))
+        else:  # most squares: as little markup as there can be
+            (before, after), colour = rest.counted, step(value, scale, turned=turned)
+            made.append(f'<td class="{colour}"><a href="{before}{key10}{after}">{_escaped(text)}</a></td>')
+    return "".join(made)
 
-    Plain strings: this runs thousands of times a page.
-    """
-    if square is None:
-        return '<td class="g0" title="not planned">–</td>'
-    value, text, _, n, planned, errors, excluded = square
-    if value is None or errors or excluded or n < planned:
+
+def _square(square: Square, key10: str, rest: Rest, scale: tuple[float, float], turned: bool) -> str:
+    """One square: a link to the trials it counts; to all that were planned where none counts."""
+    if square.value is None or square.errors or square.excluded or square.n < square.planned:
         colour, title, text, glyph = _looks(square, scale, turned)
-    else:  # most squares: as little markup as there can be
-        colour, title, glyph = step(value, scale, turned=turned), "", ""
-        text = _escaped(text)
+    else:
+        colour, title, text, glyph = step(square.value, scale, turned=turned), "", _escaped(square.text), ""
     beside, (before, after) = "", rest.counted if square.n else rest.planned
     if rest.versus and missed(square):
         if rest.lead:
@@ -226,7 +242,7 @@ def margin(row: Row, matrix: Matrix, asked: Question) -> SafeString:
     if matrix.by_policy:
         return _behind(rate_of(row.k, n), n, matrix, asked, scenario=row.slug, **case)
     rate = matrix.measure.rate or matrix.measure.type == "category"
-    shown = format_html("{}", percent(row.value) if rate else fixed(row.value, matrix.places))
+    shown = SafeString(escape(percent(row.value) if rate else fixed(row.value, matrix.places)))
     return _behind(shown, n, matrix, asked, scenario=row.slug, **case)
 
 

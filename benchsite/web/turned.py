@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from benchsite.readings.matrix import Matrix
 from benchsite.readings.question import Question
 
-from .matrix import all_rate, colour_scale, column_figure, column_rate, margin, rest_of, square_html
+from .matrix import all_rate, colour_scale, column_figure, column_rate, margin, rest_of, squares_html
 
 
 def head(matrix: Matrix) -> SafeString:
@@ -24,12 +26,12 @@ def body(matrix: Matrix, asked: Question) -> SafeString:
     rests = [rest_of(row.slug, row.key, matrix, asked) for row in matrix.rows]
     made = []
     for place, cell in enumerate(matrix.cells):
-        pairs = zip(matrix.rows, rests, strict=True)
-        squares = [square_html(row.squares[place], cell.key10, rest, scale, down) for row, rest in pairs]
+        column = zip([row.squares[place] for row in matrix.rows], repeat(cell.key10), rests)
+        squares = squares_html(column, scale, turned=down)
         made.append(
             format_html(
                 '<tr><th scope="row" title="{}"><a href="c/{}/">{}</a></th>{}<td class="margin">{}</td></tr>',
-                cell.title, cell.key10, cell.title, SafeString("".join(squares)), _cell_margin(matrix, place, asked),
+                cell.title, cell.key10, cell.title, SafeString(squares), _cell_margin(matrix, place, asked),
             )
         )  # fmt: skip
     return SafeString("".join(made))
