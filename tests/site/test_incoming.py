@@ -51,6 +51,9 @@ def test_a_large_bundle_is_a_job_that_ends_as_a_run(client: Client, bundle: Path
     part = client.get(f"/jobs/{job.key}/?part=state").content.decode()
     assert f'<a href="/runs/{run.ulid}/">Look at the run</a>' in part
     assert "hx-get" not in part
+    assert "once a curator accepts it" in part
+    Run.objects.update(verdict="rejected")
+    assert "It is rejected and counts on no leaderboard." in client.get(f"/jobs/{job.key}/").content.decode()
     assert not path_of(job).exists()
 
 
