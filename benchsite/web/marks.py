@@ -51,6 +51,7 @@ def chip(status: str) -> SafeString:
     return format_html('<span class="chip{}">{}{}</span>', _tone(status), shape(status), word)
 
 
+@lru_cache(maxsize=4096)
 def position(value: float, scale: tuple[float, float]) -> str:
     """Where a value stands between the scale's ends. Per cents, so that a figure stretches and its dot does not."""
     low, high = scale

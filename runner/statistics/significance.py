@@ -40,9 +40,10 @@ def permutation_test(differences: ArrayLike) -> float | None:
 
 def _drawn(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum the values under each draw of signs: eight at a time, as the 256 sums of eight are made only once."""
-    eights = np.pad(values, (0, -len(values) % 8)).reshape(-1, 8)
-    sums = np.take_along_axis(eights @ _EIGHT_SIGNS, _signs(len(values)), axis=1)
-    return np.asarray(np.sum(sums, axis=0))
+    eights, drawn = np.pad(values, (0, -len(values) % 8)).reshape(-1, 8), np.zeros(DRAWS)
+    for sums, signs in zip(eights @ _EIGHT_SIGNS, _signs(len(values)), strict=True):
+        drawn += sums.take(signs)
+    return drawn
 
 
 @lru_cache(maxsize=8)
