@@ -6,10 +6,17 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
+from ninja import Schema
 from ninja.errors import AuthenticationError
 from ninja.security import HttpBearer
 
 from benchsite.accounts.models import Token
+
+
+class Refusal(Schema):
+    """What every answer but a good one says."""
+
+    detail: str
 
 
 class Bearer(HttpBearer):

@@ -22,7 +22,7 @@ from benchsite.readings.report import comparison_report, run_report
 from benchsite.readings.result import result
 from benchsite.runs.models import Run
 
-from .auth import reader
+from .auth import Refusal, reader
 
 router = Router(tags=["figures"])
 Policy = Literal["scored/1", "errors-fail/1"]
@@ -33,10 +33,6 @@ FRAME = {
         501: {"description": "Parquet is asked for, and this site has no pyarrow."},
     }
 }
-
-
-class Refusal(Schema):
-    detail: str
 
 
 class Asked(Schema):

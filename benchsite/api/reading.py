@@ -7,12 +7,13 @@ from typing import Any
 
 from django.http import Http404, HttpRequest
 from ninja import Path, Query, Router, Schema
+from ninja.errors import HttpError
 
 from benchsite.benches.models import Bench
 from benchsite.readings.plaintrial import trial_json
 from benchsite.runs.models import Run
 
-from .auth import reader
+from .auth import Refusal, reader
 from .figures import finite
 
 router = Router(tags=["reading"])
@@ -88,13 +89,16 @@ def benches(request: HttpRequest) -> Any:
     return Benches(benches=[BenchOut(name=str(b), title=b.title, visibility=b.visibility) for b in seen])
 
 
-@router.get("/runs", response=Runs, summary="List runs, newest first")
+@router.get("/runs", response={200: Runs, 422: Refusal}, summary="List runs, newest first")
 def runs(request: HttpRequest, bench: str = "", before: str = "", limit: int = Query(PAGE, ge=1, le=PAGE)) -> Any:
     seen = Run.objects.visible_to(reader(request)).select_related("bench", "version").newest()
     if bench:
         seen = seen.filter(bench__in=Bench.objects.named(bench))
     if before:
-        seen = seen.filter(pk__lt=Run.objects.filter(ulid=before).values("pk")[:1])
+        last = Run.objects.filter(ulid=before).values_list("pk", flat=True).first()
+        if last is None:
+            raise HttpError(422, f"before={before[:80]!r} is no run's id; give `next` of the page before, as it is.")
+        seen = seen.filter(pk__lt=last)
     page = list(seen[: limit + 1])
     return Runs(runs=[_run(run) for run in page[:limit]], next=page[limit - 1].ulid if len(page) > limit else None)
 

@@ -18,7 +18,7 @@ from benchsite.flows.leaks import held_of
 from benchsite.jobs.models import Job
 from benchsite.readings.job import JobPage, job_page
 
-from .auth import Bearer
+from .auth import Bearer, Refusal
 
 router = Router(tags=["uploads"], auth=Bearer("upload"))
 jobs = Router(tags=["uploads"], auth=Bearer("upload"))
@@ -60,10 +60,6 @@ class JobState(Schema):
     url: str | None = None
     verdict: str | None = None
     held: int | None = None
-
-
-class Refusal(Schema):
-    detail: str
 
 
 REFUSALS = {401: Refusal, 404: Refusal, 409: Refusal, 413: Refusal, 422: Refusal, 507: Refusal}

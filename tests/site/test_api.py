@@ -55,6 +55,8 @@ def test_runs_are_paged_without_losing_one(client: Client, ingested: Callable[..
         before = page["next"]
     assert seen == ulids[::-1]
     assert client.get("/api/v1/runs", {"limit": 0}).status_code == 422
+    strange = client.get("/api/v1/runs", {"before": "yesterday"})
+    assert (strange.status_code, strange.json()["detail"][:28]) == (422, "before='yesterday' is no run")
 
 
 def test_programs_are_told_in_json_what_is_not_there_and_what_broke(monkeypatch: pytest.MonkeyPatch) -> None:
