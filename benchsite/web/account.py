@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.auth import logout as end_session
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -17,6 +17,7 @@ from benchsite.accounts.models import Token
 from benchsite.accounts.tokens import DAYS, SCOPES
 
 from .conditional import private
+from .rendering import render
 
 
 class TokenForm(forms.Form):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings import artifact as artifacts
@@ -12,6 +11,7 @@ from . import diffparts
 from .access import found
 from .conditional import private
 from .evidence import raw
+from .rendering import render
 
 
 @require_safe

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.compare.grammar import CompareRefused, NoMeasure, Of, read
@@ -20,6 +19,7 @@ from runner.errors import RunnerError
 from . import asked, compare_numbers, compare_trials, links
 from .access import found, run_for
 from .conditional import private
+from .rendering import render
 
 Ways = Sequence[tuple[str, str]]
 PAGES: dict[str, Callable[[HttpRequest, tuple[Of, ...]], HttpResponseBase]] = {

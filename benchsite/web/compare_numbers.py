@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 
 from benchsite.readings.compare import behind
@@ -25,6 +24,7 @@ from . import compare_pooled, links, twins
 from .access import found
 from .conditional import page as conditional
 from .conditional import private
+from .rendering import render
 
 KINDS = ("run", "cell", "subject")
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 
 from benchsite.diffs.alignment import Place
@@ -30,6 +29,7 @@ from .access import found
 from .conditional import answer, private
 from .diffparts import ShownFile
 from .evidence import raw, whole_number
+from .rendering import render
 
 TABS = {"changes": "Changes", "three": "Start | A | B", "transcript": "Transcript"}
 

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 
@@ -19,6 +18,7 @@ from benchsite.readings.curate.waiting import waiting
 from runner.digests import sha256
 
 from .context import RELEASE
+from .rendering import render
 
 PRIVATE = "private, no-cache"
 R = TypeVar("R", bound=HttpResponseBase)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchsite.accounts.access import is_curator
@@ -17,6 +17,7 @@ from benchsite.readings.curate.waiting import waiting
 
 from . import asked, deciding, twins
 from .conditional import private
+from .rendering import render
 
 PAGES: dict[str, Callable[[Asked], Any]] = {
     "runs": runs.runs_page,

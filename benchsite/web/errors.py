@@ -6,10 +6,10 @@ import secrets
 
 import structlog
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from .context import SHEETS
+from .rendering import render
 
 log = structlog.get_logger(__name__)
 API = "/api/"

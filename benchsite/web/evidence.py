@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import content_disposition_header
 
@@ -15,6 +14,7 @@ from benchsite.readings.trialhead import Head
 
 from .conditional import private
 from .links import crumbs_of_run
+from .rendering import render
 
 SANDBOX = "sandbox; default-src 'none'"
 TABS = (

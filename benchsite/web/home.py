@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings import home as readings
@@ -13,6 +12,7 @@ from benchsite.runs.models import Run
 from . import asked, twins
 from .access import benches_for, runs_for
 from .conditional import private
+from .rendering import render
 
 STATES = ("", *Run.State.values)
 VERDICTS = ("", *Run.Verdict.values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -13,6 +12,7 @@ from benchsite.readings.job import job_page
 from . import asked
 from .access import found
 from .conditional import private
+from .rendering import render
 
 
 @require_safe

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.words import STATE_WORDS
 
 from .conditional import private
+from .rendering import render
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 LINK = re.compile(r"\]\(([a-z][a-z0-9-]*)\.md\)")

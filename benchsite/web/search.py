@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.search import search_page
@@ -11,6 +10,7 @@ from benchsite.readings.search import search_page
 from . import asked
 from .access import benches_for, runs_for
 from .conditional import private
+from .rendering import render
 
 PARTS = {"": "search.html", "hits": "parts/_hits.html"}
 

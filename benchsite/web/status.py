@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchsite.readings.status.page import Page, as_data, status_page
@@ -12,6 +11,7 @@ from benchsite.readings.status.work import workers
 from . import asked
 from .conditional import private
 from .context import RELEASE
+from .rendering import render
 
 
 @require_safe

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from benchsite.flows.incoming import take_bundle
@@ -16,6 +16,7 @@ from benchsite.readings import words
 from runner.errors import RunnerError
 
 from .conditional import private
+from .rendering import render
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
