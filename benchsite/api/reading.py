@@ -91,11 +91,12 @@ def benches(request: HttpRequest) -> Any:
 
 @router.get("/runs", response={200: Runs, 422: Refusal}, summary="List runs, newest first")
 def runs(request: HttpRequest, bench: str = "", before: str = "", limit: int = Query(PAGE, ge=1, le=PAGE)) -> Any:
-    seen = Run.objects.visible_to(reader(request)).select_related("bench", "version").newest()
+    visible = Run.objects.visible_to(reader(request))
+    seen = visible.select_related("bench", "version").newest()
     if bench:
         seen = seen.filter(bench__in=Bench.objects.named(bench))
     if before:
-        last = Run.objects.filter(ulid=before).values_list("pk", flat=True).first()
+        last = visible.filter(ulid=before).values_list("pk", flat=True).first()  # a hidden run is none
         if last is None:
             raise HttpError(422, f"before={before[:80]!r} is no run's id; give `next` of the page before, as it is.")
         seen = seen.filter(pk__lt=last)

@@ -32,6 +32,7 @@ def test_runs_are_read_as_the_caller_may_see_them(client: Client, ingested: Call
     absent, forbidden = client.get("/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV"), client.get(f"/api/v1/runs/{hidden.ulid}")
     assert absent.status_code == forbidden.status_code == 404
     assert absent.content == forbidden.content
+    assert client.get("/api/v1/runs", {"before": hidden.ulid}).status_code == 422, "as of a run that is not there"
     key = make.make_token(make.make_curator(), "read")
     seen = client.get("/api/v1/runs", headers={"Authorization": f"Bearer {key}"}).json()["runs"]
     assert [run["run"] for run in seen] == [hidden.ulid, shown.ulid]
