@@ -9,7 +9,7 @@ from benchsite.artifacts.models import Artifact as ArtifactRow
 from benchsite.runs.models import Attempt as AttemptRow
 from benchsite.runs.models import Observation as ObservationRow
 from benchsite.runs.models import Trial as TrialRow
-from runner.replay import Attempt, Usage
+from runner.replay import Attempt, ChangeRecord, Issue, Usage
 from runner.schema import MeasureSpec
 from runner.statistics.rows import stored
 
@@ -52,7 +52,7 @@ def trial_facts(tries: Sequence[Attempt], past: Sequence[Past] = (), unrun: tupl
     state, reason = unrun or (final.state, final.reason)
     scored = state == "scored"
     record = final.changes.get("agent")
-    counts = [clean.whole(record.counts.get(name)) for name in COUNTS] if record else [None] * 5
+    counted = _counts(record) if record else {}
     return (
         clean.text(state, 10),
         clean.text(final.fault, 20) if state in ERRORS else "",
@@ -61,7 +61,7 @@ def trial_facts(tries: Sequence[Attempt], past: Sequence[Past] = (), unrun: tupl
         clean.amount(final.seconds),
         clean.amount(spent.cost),
         tokens(spent),
-        *counts,
+        *(counted.get(name) for name in COUNTS),
         record.blob if record else "",
         final.kept.blob if final.kept else "",
         len(past) + len(tries),
@@ -96,16 +96,26 @@ def attempt_row(trial: int, attempt: Attempt, measures: Measures) -> tuple[Any, 
     )
 
 
+def _texts(issue: Issue) -> dict[str, str]:
+    """All that an issue says is text; a list in its place would be looked up among the codes of faults."""
+    return {name: clean.text(said) for name, said in vars(issue).items()}
+
+
+def _counts(record: ChangeRecord) -> dict[str, int]:
+    """What a change record says of itself, as far as it can be believed."""
+    return {name: many for name, value in record.counts.items() if (many := clean.whole(value)) is not None}
+
+
 def record_of(attempt: Attempt, measures: Measures) -> dict[str, Any]:
     """Sum an attempt up for its page; long texts stay in blobs and are named by digest. Empty parts are left out."""
     record = {
         "requests": [_request(request) for request in attempt.requests],
-        "issues": attempt.issues and [dict(vars(issue)) for issue in attempt.issues],
+        "issues": attempt.issues and [_texts(issue) for issue in attempt.issues],
         "guards": attempt.guards and [dict(vars(guard)) for guard in attempt.guards],
         "usage": attempt.usage.to_json(),
         "judged": attempt.judged and [_request(one) for one in attempt.judged],
         "judge_usage": attempt.judged and attempt.judge_usage.to_json(),
-        "changes": {stage: {"blob": r.blob, "counts": r.counts} for stage, r in attempt.changes.items()},
+        "changes": {stage: {"blob": r.blob, "counts": _counts(r)} for stage, r in attempt.changes.items()},
         "kept": dict(vars(attempt.kept)) if attempt.kept else None,
         "collected": attempt.collected and [entry.to_json() for entry in attempt.collected],
         "checkpoint": attempt.checkpoint,

@@ -257,3 +257,40 @@ def test_a_database_without_room_is_told_in_one_sentence_and_what_is_missing_is_
             cursor.execute(f"PRAGMA max_page_count = {1 << 30}")
             cursor.execute("DROP TABLE filler")
     assert list(differences(ingest(run_dir))) == []
+
+
+def test_an_issue_of_lists_and_objects_breaks_no_page(tmp_path: Path, client: Client) -> None:
+    run_dir = make.make_run(tmp_path, state="running")
+    rows: list[dict[str, Any]] = [
+        {"type": "trial.started", "seed": 1, "worker": 0},
+        {"type": "issue", "severity": ["fatal"], "phase": {}, "code": ["boot"], "sentence": {"a": 1}, "detail": [1]},
+        {"type": "trial.finished", "state": "scored", "outcome": "solved", "seconds": 1, "flags": [], "reason": ""},
+    ]
+    run = _taken(run_dir, rows)
+    for address in (f"/runs/{run.ulid}/t/0/", f"/runs/{run.ulid}/", f"/api/v1/runs/{run.ulid}/trials/0"):
+        assert client.get(address).status_code == 200, address
+
+
+def _taken(run_dir: Path, rows: list[dict[str, Any]]) -> Run:
+    """Take in a run of one attempt that goes so."""
+    lines = [
+        {"seq": seq, "at": "2026-01-01T00:00:00Z", "trial": 0, "attempt": 1, **row} for seq, row in enumerate(rows)
+    ]
+    (run_dir / "events.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return ingest(run_dir, verdict="accepted")
+
+
+@pytest.mark.parametrize("counts", [{"added": "z", "links": "abc"}, {"links": [1], "modified": True}])
+def test_counts_of_changes_that_are_none_are_unknown_and_break_no_page(
+    tmp_path: Path, client: Client, counts: Any
+) -> None:
+    run_dir = make.make_run(tmp_path, state="running")
+    rows: list[dict[str, Any]] = [
+        {"type": "trial.started", "seed": 1, "worker": 0},
+        {"type": "changes", "stage": "agent", "blob": "a" * 64, "counts": counts},
+        {"type": "trial.finished", "state": "scored", "outcome": "solved", "seconds": 1, "flags": [], "reason": ""},
+    ]
+    run = _taken(run_dir, rows)
+    assert run.trials.get(index=0).added is None
+    for tab in ("", "changes/", "workspace/"):
+        assert client.get(f"/runs/{run.ulid}/t/0/{tab}").status_code == 200, tab
