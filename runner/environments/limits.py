@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import resource
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -140,10 +141,16 @@ class Guard:
         """Name the limits that were reached beside the one the command was stopped for."""
         found = [self.group.reached() if self.group else (), self._wall.told() if self._wall else ()]
         if self._disk and "disk" not in done.over:
-            found.append(self._disk.look())  # what ended before it was looked at
+            found += self._disk.look(), _too_large(done)  # what ended before it was looked at
         reached = tuple(dict.fromkeys(name for names in found for name in names))
         return replace(done, over=(*done.over, *reached)) if reached else done
 
     def close(self) -> None:
         if self.group is not None:
             self.group.close()
+
+
+def _too_large(done: Done) -> tuple[str, ...]:
+    """The kernel ends who makes a file larger than the limit, though the disk be empty: a hole takes no room. A shell
+    says it of what it started. Who ignores the signal gets an error, and nobody else hears of it."""
+    return ("disk",) if done.signal == signal.SIGXFSZ or done.exit_code == 128 + signal.SIGXFSZ else ()

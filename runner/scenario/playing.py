@@ -13,7 +13,8 @@ from _pytest.compat import is_async_function
 from _pytest.outcomes import Exit, Skipped
 from _pytest.python import get_direct_param_fixture_func, pytest_pyfunc_call
 
-from .debugging import debugged, stop_at
+from .debugging import debugged, explain, stop_at, was_quit
+from .stops import Verdict
 
 if TYPE_CHECKING:
     from .live import LiveTrial
@@ -114,10 +115,15 @@ def _step(trial: LiveTrial, when: str, step: Callable[[], object]) -> bool:
     except (Exit, KeyboardInterrupt):
         raise
     except BaseException as error:
+        if was_quit(error):
+            if debugged():  # by who sits there: no fault, and nothing to look at
+                trial.verdict = trial.verdict or Verdict("cancelled", None, trial.phase, "The debugger was quit.")
+                return False
+            explain(error, trial)
         trial.raised(error, when)
         if trial.left_ungraded(error):
             trial.evaluation.secure()
         if debugged() and not isinstance(error, Skipped):
-            stop_at(error)
+            stop_at(error, trial.setting.sealed)
         return False
     return True

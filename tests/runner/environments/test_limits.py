@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,18 @@ def test_a_full_disk_is_the_trials_own(opener: Opener, place: Place) -> None:
     size = held_by(place.world)
     assert run(session, place, "rm f*; echo there")[1] == "there\n"
     assert held_by(place.world) < size, "what wrote it was ended, the background too"
+
+
+def test_who_was_stopped_for_the_size_of_one_file_has_met_the_limit_of_disk(opener: Opener, place: Place) -> None:
+    """Though a hole takes no room; agent, suite and verifier alike, each flagged by what is told of its command."""
+    session = opener("sandbox", Needs(limits=Resources(disk=8 * MB)))
+    stopped, _ = run(session, place, "exec truncate -s 9M hole")
+    passed_on, _ = run(session, place, "truncate -s 9M hole; exit $?")
+    assert (stopped.signal, stopped.over) == (signal.SIGXFSZ, ("disk",))
+    assert (passed_on.exit_code, passed_on.over) == (128 + signal.SIGXFSZ, ("disk",))
+    assert run(session, place, "truncate -s 8M hole")[0].over == ()
+    unlimited = opener("local")
+    assert run(unlimited, place, "exit 153")[0].over == ()
 
 
 def test_where_disk_is_limited_no_space_is_had_without_writing_it(opener: Opener, place: Place) -> None:
