@@ -1,7 +1,8 @@
 """The keeper: a small process that starts commands and owns everything they leave behind.
 
 It runs beside a trial: forked from the runner, or started as a plain script, so it imports little and nothing of ours.
-As a script it is process 1 of a sandbox, or serves the trials of a server on this machine one after another.
+As a script it is process 1 of a sandbox, or serves the trials of a server on this machine one after another: each
+says when it is over.
 Everything it starts stays below it, daemons too (it is a child subreaper), so it can end all of it. When the runner's
 side of the socket closes, for whatever reason, the keeper ends everything and goes.
 
@@ -30,7 +31,7 @@ else:
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ANSWER, EXITED, SIGNALLED = struct.Struct("<Iii"), 0, 1
-MANY, IDLE = "many", b"idle"
+MANY = "many"
 DEFAULTS = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
 RECEIVING = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
 KILLING = 10.0
@@ -187,8 +188,20 @@ class Server:
             self.listen(order[2], order[3])
         elif order[0] == "sweep":
             end_all(os.getpid())
+        elif order[0] == "over":
+            return self.clear(order[1])
         elif order[1] == self.number and self.pid:
             end_all(os.getpid(), self.spared, order[2])
+        return True
+
+    def clear(self, number: int) -> bool:
+        """Leave nothing of a trial to the next; False where that cannot be had."""
+        end_all(os.getpid())
+        os.chdir("/")
+        if _reap():
+            return False
+        self.number, self.pid, self.spared = number, 0, []
+        self.answer(EXITED, 0)
         return True
 
     def listen(self, address: str, port: int) -> None:
@@ -299,27 +312,6 @@ def keep(descriptor: int) -> None:
         os._exit(0)
 
 
-def keep_for_many(descriptor: int) -> None:
-    """Serve the connections that come over this socket, one at a time, and say after each that nothing is left of it.
-
-    Never returns; with processes left that cannot be ended it goes, and what it had falls to who started it."""
-    _stand_between(descriptor)
-    try:
-        server, control = _begin(descriptor), socket.socket(fileno=descriptor)
-        while True:
-            data, ancillary, _, _ = control.recvmsg(1, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)
-            if not data:
-                return
-            server.serve(*struct.unpack("i", ancillary[0][2]))
-            os.chdir("/")
-            if _reap():
-                return
-            control.send(IDLE)
-    finally:
-        end_all(os.getpid())
-        os._exit(0)
-
-
 def _stand_between(descriptor: int) -> None:
     """Agents kill what started them, and what started that. The latter is a process for that purpose only: it waits."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -347,4 +339,6 @@ def _begin(descriptor: int) -> Server:
 if __name__ == "__main__":
     if sys.argv[0].startswith("/proc/self/fd/"):  # where this very code stood
         os.close(int(sys.argv[0][14:]))
-    (keep_for_many if MANY in sys.argv else keep)(int(sys.argv[1]))
+    if MANY in sys.argv:
+        _stand_between(int(sys.argv[1]))
+    keep(int(sys.argv[1]))

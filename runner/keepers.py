@@ -4,7 +4,6 @@ A keeper of each trial's own would be forked from the trial, and both would pay 
 
 from __future__ import annotations
 
-import array
 import contextlib
 import os
 import socket
@@ -13,22 +12,22 @@ import time
 from dataclasses import dataclass
 
 from . import keeper
-from .processes import LentKeeper, keeper_command, keeper_script, kill_tree, lent
+from .processes import Keeper, ProcessLost, keeper_command, keeper_script, kill_tree
 
 PATIENCE = 1.0
-"""Seconds for a keeper to say that it is free again: its trial has waited for that already."""
+"""Seconds for keepers to go by themselves."""
 
 
 @dataclass
 class Pooled:
+    """The server holds the connection for the trials that have it one after another."""
+
     process: keeper.Process
-    control: socket.socket
-    connection: socket.socket | None = None
-    """The end that the present trial gets."""
+    connection: socket.socket
 
     @classmethod
     def started(cls) -> Pooled:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
         with theirs:
             null = subprocess.DEVNULL
             argv = [*keeper_command(theirs.fileno()), keeper.MANY]
@@ -36,31 +35,40 @@ class Pooled:
                 argv, stdin=null, stdout=null, stderr=null, pass_fds=[theirs.fileno(), keeper_script()],
                 env={}, start_new_session=True,
             )  # fmt: skip
-        ours.settimeout(PATIENCE)
         return cls(keeper.process_of(process.pid), ours)
 
-    def connect(self) -> None:
-        self.connection, theirs = socket.socketpair()
-        with theirs:
-            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [theirs.fileno()]))]
-            self.control.sendmsg([b"+"], rights)
-
     def hand_over(self) -> None:
-        """In the trial's process: what the server holds of it is let go, the connection is the trial's now."""
-        assert self.connection is not None
+        """In the trial's process."""
         lent.append(LentKeeper(self.connection, self.process[0]))
 
-    def let_go(self) -> None:
-        """In the server: only the trial's process may hold the connection, its end is the end of the trial."""
-        assert self.connection is not None
-        self.connection.close()
-        self.connection = None
 
-    def is_idle(self) -> bool:
+class LentKeeper(Keeper):
+    """A keeper that will serve other trials after this one: it stays, and what it started here goes."""
+
+    def _lost(self) -> ProcessLost:
+        time.sleep(2.0)  # who kills its keeper loses its trial: the server is to end this process before it speaks
+        return super()._lost()
+
+    def close(self) -> None:
+        """It says when everything is gone, and can be had again; where it cannot even do that, it goes too."""
+        self._number += 1
         try:
-            return self.control.recv(64) == keeper.IDLE
-        except OSError:
-            return False
+            self._send(("over", self._number))
+            if self._answer(time.monotonic() + keeper.KILLING + 5) is None:
+                kill_tree(self.pid)
+            else:
+                lent.append(self)
+        except ProcessLost:
+            pass  # it is gone
+
+
+lent: list[Keeper] = []
+"""In a trial's process: what its server gave it, and it does not use."""
+
+
+def of_trial() -> Keeper:
+    """The keeper that a server has lent to this process, for one session at a time; else one of its own."""
+    return lent.pop() if lent else Keeper.here()
 
 
 class Pool:
@@ -72,25 +80,22 @@ class Pool:
 
     def lend(self) -> Pooled | None:
         """A keeper for one trial; None where none can be started, and the trial makes one of its own."""
-        while True:
-            fresh = not self._idle
-            try:
-                one = Pooled.started() if fresh else self._idle.pop()
-            except OSError:
-                return None
-            if fresh:
-                self.members.append(one)
-            try:
-                one.connect()
+        while self._idle:
+            one = self._idle.pop()
+            if not _has_ended(one.process[0]):
                 return one
-            except OSError:
-                self._drop(one)
-                if fresh:
-                    return None
+            self._drop(one)
+        try:
+            one = Pooled.started()
+        except OSError:
+            return None
+        self.members.append(one)
+        return one
 
-    def take_back(self, one: Pooled, ended_well: bool) -> bool:
-        """Whether the keeper can serve again. One whose trial was killed or died may be hurt: it is ended, with all."""
-        if ended_well and one.is_idle():
+    def take_back(self, one: Pooled, cleared: bool) -> bool:
+        """Whether the keeper can serve again: it has told its trial that nothing is left of it. Else it is ended, with
+        all that it has."""
+        if cleared:
             self._idle.append(one)
             return True
         self._drop(one)
@@ -99,7 +104,7 @@ class Pool:
     def dismiss(self) -> None:
         """Let those that are free go by themselves, which takes less than to find and kill them."""
         for one in self._idle:
-            one.control.close()
+            one.connection.close()
         limit = time.monotonic() + PATIENCE
         while self._idle and time.monotonic() < limit:
             self._idle = [one for one in self._idle if not _has_ended(one.process[0])]
@@ -110,7 +115,7 @@ class Pool:
         if keeper.process_of(one.process[0]) == one.process:
             kill_tree(one.process[0])
         with contextlib.suppress(OSError):
-            one.control.close()
+            one.connection.close()
 
 
 def _has_ended(pid: int) -> bool:

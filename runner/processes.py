@@ -92,32 +92,26 @@ class Keeper:
         )
         return cls(ours, process.pid, process)
 
-    @classmethod
-    def of_trial(cls) -> Keeper:
-        """The keeper that a server has lent to this process, for its one session; else one of its own."""
-        return lent.pop() if lent else cls.here()
-
     def run(
         self,
         argv: Sequence[str],
         *,
         env: Mapping[str, str],
         cwd: str,
-        stdin: int,
-        stdout: int,
-        stderr: int,
+        streams: Sequence[int],
         timeout: float | None = None,
         watch: Watch | None = None,
     ) -> Done:
         """Run one command to its end or its timeout; an exception raised here meanwhile ends the command first.
 
-        `watch` is asked every now and then; where it names a limit, this command and all that runs beside it ends."""
+        `streams` are its input, output and error. `watch` is asked every now and then; where it names a limit, this
+        command and all that runs beside it ends."""
         if not argv:
             raise ProcessLost("A command without any word cannot be run.")
         self._number += 1
         began = time.monotonic()
         try:
-            self._send(("run", self._number, list(argv), dict(env), cwd), (stdin, stdout, stderr))
+            self._send(("run", self._number, list(argv), dict(env), cwd), streams)
             answer, over = self._watched(None if timeout is None else began + timeout, watch)
         except BaseException:
             with contextlib.suppress(RunnerError):
@@ -185,7 +179,7 @@ class Keeper:
             raise ProcessLost("A command could not be ended: its process does not react to SIGKILL.")
         return answer
 
-    def _send(self, order: tuple[Any, ...], descriptors: tuple[int, ...] = ()) -> None:
+    def _send(self, order: tuple[Any, ...], descriptors: Sequence[int] = ()) -> None:
         body = marshal.dumps(order)
         data = struct.pack("<I", len(body)) + body  # in one piece: each wakes the keeper
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
@@ -215,31 +209,6 @@ class Keeper:
 
     def _lost(self) -> ProcessLost:
         return ProcessLost("The process that kept the trial's commands is gone; the commands ended with it.")
-
-
-class LentKeeper(Keeper):
-    """A keeper that will serve other trials after this one: it stays, and what it started here goes."""
-
-    def _lost(self) -> ProcessLost:
-        time.sleep(2.0)  # who kills its keeper loses its trial: the server is to end this process before it speaks
-        return super()._lost()
-
-    def close(self) -> None:
-        """It hangs up once everything is gone; where it cannot even do that, it goes too."""
-        self._connection.settimeout(keeper.KILLING + 5)
-        try:
-            self._connection.shutdown(socket.SHUT_WR)
-            while self._connection.recv(1 << 16):
-                pass  # answers nobody waits for
-        except TimeoutError:
-            kill_tree(self.pid)
-        except OSError:
-            pass  # it is gone
-        self._connection.close()
-
-
-lent: list[Keeper] = []
-"""In a trial's process: what its server gave it."""
 
 
 def keeper_command(descriptor: int) -> list[str]:
@@ -289,8 +258,8 @@ def run_process(
     """Run one command on this machine; nothing it started is alive when this returns. No path means /dev/null."""
     one = Keeper.here()
     try:
-        with opened(stdin, stdout, stderr) as (read, out, error):
-            return one.run(argv, env=env, cwd=str(cwd), stdin=read, stdout=out, stderr=error, timeout=timeout)
+        with opened(stdin, stdout, stderr) as streams:
+            return one.run(argv, env=env, cwd=str(cwd), streams=streams, timeout=timeout)
     finally:
         one.close()
 
@@ -307,7 +276,15 @@ def output_of(
 
 
 @contextlib.contextmanager
-def opened(stdin: StrPath | None, stdout: StrPath | None, stderr: StrPath | None) -> Iterator[tuple[int, int, int]]:
+def opened(stdin: StrPath | None, stdout: StrPath | None, stderr: StrPath | None) -> Iterator[list[int]]:
+    streams = open_streams(stdin, stdout, stderr)
+    try:
+        yield streams
+    finally:
+        close_streams(streams)
+
+
+def open_streams(stdin: StrPath | None, stdout: StrPath | None, stderr: StrPath | None) -> list[int]:
     """Open a command's three descriptors. Agents may write beside these paths, so no link is followed."""
     held: list[int] = []
     try:
@@ -315,12 +292,15 @@ def opened(stdin: StrPath | None, stdout: StrPath | None, stderr: StrPath | None
         os.set_blocking(held[0], True)
         held.append(_open_fresh(stdout))
         held.append(held[1] if stderr == stdout else _open_fresh(stderr))
-        yield held[0], held[1], held[2]
     except OSError as error:
+        close_streams(held)
         raise ProcessLost(f"{error.filename} cannot be opened for a command: {error.strerror}.") from error
-    finally:
-        for descriptor in set(held):
-            os.close(descriptor)
+    return held
+
+
+def close_streams(held: list[int]) -> None:
+    for descriptor in {*held}:
+        os.close(descriptor)
 
 
 def _open_fresh(path: StrPath | None) -> int:

@@ -21,15 +21,22 @@ def _words(template: str) -> tuple[str, ...]:
     return tuple(shlex.split(template))
 
 
-def placeholders(template: str) -> list[str]:
+@functools.lru_cache(maxsize=256)
+def placeholders(template: str) -> tuple[str, ...]:
     """Name what stands in single braces; raises ValueError where braces do not match."""
-    return [name for part in _parts(template) for _, name in part if name is not None]
+    return tuple(name for part in _parts(template) for _, name in part if name is not None)
 
 
 def fill(template: str, values: Mapping[str, str]) -> list[str]:
     """Give the arguments; a value is one piece of one argument whatever characters it holds."""
     # no format_map: an axis may be named `env.KEY`, which str.format would read as an attribute
-    return ["".join(text + ("" if name is None else values[name]) for text, name in part) for part in _parts(template)]
+    arguments = []
+    for part in _parts(template):
+        argument = ""
+        for text, name in part:
+            argument += text if name is None else text + values[name]
+        arguments.append(argument)
+    return arguments
 
 
 @functools.lru_cache(maxsize=256)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
-
-from .paths import StrPath
 
 MEDIA_TYPE = "application/x-benchsite-transcript+jsonl"
 MAX_TEXT = 256 << 10
@@ -38,8 +36,10 @@ class Step:
 
     def to_json(self) -> dict[str, Any]:
         row: dict[str, Any] = {"n": self.n, "role": self.role, "kind": self.kind, "text": self.text}
-        optional = ("at", "tool", "arguments", "call", "exit_code", "usage")
-        return row | {name: getattr(self, name) for name in optional if getattr(self, name) is not None}
+        for name in ("at", "tool", "arguments", "call", "exit_code", "usage"):
+            if (value := getattr(self, name)) is not None:
+                row[name] = value
+        return row
 
 
 def shorten(text: str, limit: int = MAX_TEXT) -> str:
@@ -50,38 +50,31 @@ def shorten(text: str, limit: int = MAX_TEXT) -> str:
     return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
 
 
-def bounded(steps: Iterable[Step]) -> Iterator[Step]:
-    """Number the steps from 1, shorten long ones, and end with a note when there are too many."""
+def lines(steps: Iterable[Step]) -> Iterator[bytes]:
+    """Write a transcript: number the steps from 1, shorten long ones, and end with a note when there are too many."""
     for number, step in enumerate(steps, 1):
         if number > MAX_STEPS:
-            yield Step(
-                "system", "message", f"The transcript is cut here: it has more than {MAX_STEPS:,} steps.", number
-            )
+            said = f"The transcript is cut here: it has more than {MAX_STEPS:,} steps."
+            yield encode(Step("system", "message", said).to_json() | {"n": number})
             return
-        yield replace(step, n=number, text=shorten(step.text), arguments=_bounded_value(step.arguments))
-
-
-def write_steps(path: StrPath, steps: Iterable[Step]) -> int:
-    """Write a transcript; returns the number of steps written."""
-    last = 0
-    with open(path, "wb") as file:  # noqa: PTH123
-        for step in bounded(steps):
-            file.write(encode(step).encode() + b"\n")
-            last = step.n
-    return last
+        row = step.to_json()
+        row["n"] = number
+        if len(step.text) > MAX_TEXT:
+            row["text"] = shorten(step.text)
+        if step.arguments is not None:
+            row["arguments"] = _bounded_value(step.arguments)
+        yield encode(row)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
-def encode(step: Step) -> str:
-    """One line. Lone surrogates are escaped, so that the file is always UTF-8."""
+def encode(row: dict[str, Any]) -> bytes:
+    """One line. Lone surrogates are escaped, so that it is always UTF-8."""
     try:
-        line = _ENCODER.encode(step.to_json())
-        line.encode("utf-8")
+        return _ENCODER.encode(row).encode() + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(step.to_json())
-    return line
+        return json.dumps(row).encode() + b"\n"
 
 
 def read_steps(source: Path | BinaryIO) -> Iterator[Step]:

@@ -89,8 +89,9 @@ def invoke(ask: Ask) -> Invocation:
     assert isinstance(ask.spec, Command)
     prompt_file = ask.inside(ask.prompt_file)
     values = _values(ask.axes, prompt=ask.prompt, prompt_file=prompt_file, workspace=ask.agent_path)
-    takes_it = {"prompt", "prompt_file"} & set(templates.placeholders(ask.spec.template))
-    return Invocation(templates.fill(ask.spec.template, values), variables(ask), None if takes_it else ask.prompt_file)
+    named = templates.placeholders(ask.spec.template)
+    stdin = None if "prompt" in named or "prompt_file" in named else ask.prompt_file
+    return Invocation(templates.fill(ask.spec.template, values), variables(ask), stdin)
 
 
 def read(ask: Ask, stdout: StrPath, stderr: StrPath, done: Ended) -> Reading:

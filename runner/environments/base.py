@@ -13,7 +13,7 @@ from typing import Protocol
 from runner.definition import Isolation
 from runner.errors import PathRefused
 from runner.paths import StrPath
-from runner.processes import Done, Keeper, opened
+from runner.processes import Done, Keeper, close_streams, open_streams
 from runner.worlds.places import Place
 from runner.worlds.walls import Wall
 
@@ -149,11 +149,14 @@ class KeptSession:
         """Run a command with the base environment and `env`; paths of streams are the host's, `cwd` is inside."""
         if self._python != sys.executable:
             argv = [self._python if word == sys.executable else word for word in argv]
-        with opened(stdin, stdout, stderr) as (read, out, error):
+        streams = open_streams(stdin, stdout, stderr)
+        try:
             done = self._keeper.run(
-                argv, env={**self._base, **env}, cwd=cwd or self.agent_path, stdin=read, stdout=out, stderr=error,
-                timeout=timeout, watch=self._guard.watch,
+                argv, env={**self._base, **env}, cwd=cwd or self.agent_path, streams=streams, timeout=timeout,
+                watch=self._guard.watch,
             )  # fmt: skip
+        finally:
+            close_streams(streams)
         return self._guard.told(done)
 
     def host_to_inside(self, path: StrPath) -> str:

@@ -6,7 +6,7 @@ import os
 
 from runner.definition import Isolation
 from runner.errors import EnvironmentRefused
-from runner.processes import Keeper
+from runner.keepers import of_trial
 from runner.worlds.places import HOME, OUT, TMP, WORLD, Place
 
 from .base import SYSTEM_PATH, WORKSPACE, KeptSession, Needs, base_env, program_path
@@ -42,7 +42,7 @@ class Local:
         world, home, tmp, out = place.at(WORLD), place.at(HOME), place.at(TMP), place.at(OUT)
         inside = ((world, world), (home, home), (tmp, tmp), (out, out), ("/", ""))
         own = ((world, world), (home, home), (tmp, tmp), (WORKSPACE, world))
-        return KeptSession(Keeper.of_trial(), world, base_env(home, tmp, path), inside, own, home=home)
+        return KeptSession(of_trial(), world, base_env(home, tmp, path), inside, own, home=home)
 
 
 ENVIRONMENT = Local()

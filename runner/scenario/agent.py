@@ -12,12 +12,12 @@ from runner.paths import to_json
 from runner.pins import check_version
 from runner.records import NO_USAGE, Usage
 from runner.redaction import secret_pairs
-from runner.transcript import Step, write_steps
+from runner.transcript import Step, lines
 from runner.worlds.places import OUT
 
 from .asking import check_answered
 from .lending import Lending
-from .outputs import store_output, store_text
+from .outputs import store_lines, store_output, store_text
 
 if TYPE_CHECKING:
     from runner.agents import Resolved
@@ -178,7 +178,7 @@ class AgentHandle:
             timed_out=done.timed_out,
             seconds=round(done.seconds, 6),
             usage=reading.usage.to_json(),
-            transcript=self._transcript(ask, reading),
+            transcript=store_lines(blobs, lines(reading.steps), trial.redactor),
             output=store_output(blobs, stdout, trial.redactor),
             changes=frozen.changes,
             delta=frozen.delta,
@@ -196,13 +196,6 @@ class AgentHandle:
                 "artifact", name=f"request-{number}.stderr", kind="log", media="text/plain; charset=utf-8",
                 blob=digest, size=blobs.size(digest),
             )  # fmt: skip
-
-    def _transcript(self, ask: Ask, reading: Reading) -> str | None:
-        if not reading.steps:
-            return None
-        file = f"{ask.out}/request-{ask.number}.transcript"
-        write_steps(file, reading.steps)
-        return store_output(self._trial.setting.blobs, file, self._trial.redactor)
 
     def _judge(self, reading: Reading, done: Done) -> None:
         """Flag what the subject did; end the trial on what is fatal."""

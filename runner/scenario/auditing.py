@@ -23,6 +23,8 @@ from runner.redaction import chunks_of
 from runner.worlds.changes import ChangeSet, Side
 
 if TYPE_CHECKING:
+    from runner.recorded import Work
+
     from .live import LiveTrial
     from .stage import Stage
     from .warm import Warm
@@ -35,7 +37,8 @@ def audit(warm: Warm, trial: LiveTrial, stage: Stage) -> None:
     if not trial.asked:
         return
     try:
-        _carry(trial)
+        if trial.work is not None:
+            _carry(trial, trial.work)
         for finding in told(_findings(warm, trial, stage)):
             trial.flag(finding.flag)
             trial.emit(
@@ -46,9 +49,9 @@ def audit(warm: Warm, trial: LiveTrial, stage: Stage) -> None:
         trial.issue("warning", "audit", f"What the agent did could not be looked through: {error}")
 
 
-def _carry(trial: LiveTrial) -> None:
+def _carry(trial: LiveTrial, work: Work) -> None:
     """Where no agent worked, what it could reach is not known any more: its reads stay flagged as they were."""
-    for issue in trial.work.attempt.issues if trial.work else ():
+    for issue in work.attempt.issues:
         if issue.code == "outside_read":
             trial.flag(issue.code)
             trial.emit("issue", **asdict(issue))
@@ -61,23 +64,25 @@ def _findings(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
         return _text(trial, side)
 
     yield from about_tests(record, read)
-    yield from _submission(trial, record)
+    if trial.unsafe is not None:
+        yield from _submission(trial, record, *trial.unsafe)
     if trial.verdict is not None and trial.verdict.fault == "collect":
         commands = [row["command"] for row in trial.setting.plan.get("collect", ())]
         yield from about_collecting(record, commands, repository_gone=stage.repository_gone())
     yield from _reads(warm, trial, stage)
-    given = [step.text for steps in trial.heard.values() for step in steps if step.role == "user"]
 
     def known(pieces: Sequence[str]) -> set[str]:
+        given = [step.text for steps in trial.heard.values() for step in steps if step.role == "user"]
         return in_texts(given, pieces) | in_world(trial.setting.sealed / "workspace", pieces)
 
-    yield from hardcoded(record, read, expected.pieces, pieces_of, expected.copies, known)
-    yield from _secrets(trial, record)
+    if expected.pieces or expected.copies:
+        yield from hardcoded(record, read, expected.pieces, pieces_of, expected.copies, known)
+    if trial.redactor:
+        yield from _secrets(trial, record)
 
 
-def _submission(trial: LiveTrial, record: ChangeSet) -> Iterator[Finding]:
+def _submission(trial: LiveTrial, record: ChangeSet, path: str, reason: str) -> Iterator[Finding]:
     """HOME and TMPDIR begin empty: without collect commands, who else should have written there?"""
-    path, reason = trial.unsafe or ("", "")
     if path == WORKSPACE or path.startswith(f"{WORKSPACE}/"):
         yield from about_submission(record, WORKSPACE, path, reason)
     elif path and not trial.setting.plan.get("collect"):
@@ -103,7 +108,7 @@ def _reads(warm: Warm, trial: LiveTrial, stage: Stage) -> Iterator[Finding]:
 def _secrets(trial: LiveTrial, record: ChangeSet) -> Iterator[Finding]:
     """A changed file stays as it is, or the record would be none; that it holds a secret is said."""
     names_in = trial.redactor.names_in
-    for change in record.changes if trial.redactor else ():
+    for change in record.changes:
         side = change.after
         if side is None:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from itertools import chain
 
 from runner.blobs import BlobStore
 from runner.paths import StrPath
@@ -23,6 +24,17 @@ def store_output(blobs: BlobStore, file: StrPath, redactor: Redactor) -> str | N
     except FileNotFoundError:
         return None
     return blobs.put(redacted(file, size, LIMIT, redactor)) if size else None
+
+
+def store_lines(blobs: BlobStore, lines: Iterable[bytes], redactor: Redactor) -> str | None:
+    """Store what was written line by line; its middle is left out when it is huge, and is never held in memory."""
+    head, lines = bytearray(), iter(lines)
+    for line in lines:
+        head += line
+        if len(head) > LIMIT:
+            every = chain((bytes(head),), lines)
+            return blobs.put(_ends(redactor.stream(every) if redactor else every, LIMIT))
+    return blobs.put(redactor.strike(bytes(head))) if head else None
 
 
 def redacted(file: StrPath, size: int, limit: int, redactor: Redactor) -> bytes:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from runner import keeper
 from runner.jobs import TrialJob
-from runner.keepers import Pool, Pooled
+from runner.keepers import Pool, Pooled, lent
 from runner.processes import become_subreaper, die_with_parent, kill_tree
 from runner.standby import MESSAGE, READY, SERVER_LOG
 from runner.worlds.backends import COPY
@@ -69,7 +69,8 @@ def once(run_dir: Path, descriptor: int, row: dict[str, Any]) -> int:
 
 
 WELL, LOADED = 0, 3
-"""How a trial's process ends when nothing is wrong, and when it had to load libgit2 besides."""
+"""How a trial's process ends when nothing is wrong and its keeper is free again, and when it had to load libgit2
+besides."""
 
 
 @dataclass
@@ -80,6 +81,7 @@ class Child:
 
 
 RIGHTS = socket.CMSG_SPACE(array.array("i").itemsize)
+DECODER = json.JSONDecoder()
 
 
 class Server:
@@ -123,7 +125,7 @@ class Server:
             return False
         if not data:
             return False
-        request = json.loads(data)
+        request, _ = DECODER.raw_decode(data.decode())
         if "kill" in request:
             self._kill(request["kill"])
         else:
@@ -138,16 +140,14 @@ class Server:
             pass  # the child meets the same trouble, and has a trial to tell it in
         on_host = self.warm.environment.isolation == "none"  # elsewhere a keeper lives inside, with the trial
         shared = self.warm.worlds.name == COPY  # what is mounted for a trial, only its own keeper sees
-        lent = self.keepers.lend() if on_host and shared else None
+        pooled = self.keepers.lend() if on_host and shared else None
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
-            self._become(job, pipe, parent, lent)
-        if lent is not None:
-            lent.let_go()
+            self._become(job, pipe, parent, pooled)
         keeper.collected(pid)  # of an orphan that had this number before
-        self.children[pid] = Child(job, pipe, lent)
+        self.children[pid] = Child(job, pipe, pooled)
 
-    def _become(self, job: TrialJob, pipe: EventPipe, parent: int, lent: Pooled | None) -> NoReturn:
+    def _become(self, job: TrialJob, pipe: EventPipe, parent: int, pooled: Pooled | None) -> NoReturn:
         """In the child: let go of all that is the server's, then be the trial."""
         try:
             _signal.set_wakeup_fd(-1)
@@ -158,12 +158,12 @@ class Server:
             os.setsid()
             become_subreaper()
             self.socket.detach()
-            held = [one.control.fileno() for one in self.keepers.members]
+            held = [one.connection.fileno() for one in self.keepers.members if one is not pooled]
             for descriptor in (*self._wakes, *held, *(child.pipe.descriptor for child in self.children.values())):
                 os.close(descriptor)
-            if lent is not None:
-                lent.hand_over()
-            _leave(self.warm, self.items, job, pipe)
+            if pooled is not None:
+                pooled.hand_over()
+            _leave(self.warm, self.items, job, pipe, pooled)
         finally:
             os._exit(1)
 
@@ -219,20 +219,24 @@ def _load_libgit2() -> None:
 
 
 def _children() -> list[int]:
-    pid = os.getpid()
+    pid, found = os.getpid(), b""
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:  # noqa: PTH123
-            return [int(one) for one in file.read().split()]
+        descriptor = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+        while part := os.read(descriptor, MESSAGE):
+            found += part
+        os.close(descriptor)
     except OSError:
         return [process[0] for process in keeper.descendants(pid)]
+    return [int(one) for one in found.split()]
 
 
-def _leave(warm: Warm, items: Items, job: TrialJob, pipe: EventPipe) -> NoReturn:
+def _leave(warm: Warm, items: Items, job: TrialJob, pipe: EventPipe, pooled: Pooled | None = None) -> NoReturn:
     """Run the trial and leave by os._exit: no exit handler and no finaliser of pytest runs in a trial process."""
     code, before = 1, "pygit2" in sys.modules
     try:
         run_trial(warm, items, job, pipe.emit)
-        code = WELL if before or "pygit2" not in sys.modules else LOADED
+        if pooled is None or lent:  # else what it had is still the keeper's
+            code = WELL if before or "pygit2" not in sys.modules else LOADED
     except BaseException:
         traceback.print_exc()
     finally:

@@ -94,15 +94,12 @@ class ChangeSet:
         return [change.path for change in self.changes]
 
     def counts(self) -> dict[str, int]:
-        kinds = [change.kind for change in self.changes]
-        return {
-            "added": kinds.count("added"),
-            "modified": kinds.count("modified"),
-            "deleted": kinds.count("deleted"),
-            "links": kinds.count("link"),
-            "lines_added": sum(change.lines_added or 0 for change in self.changes),
-            "lines_deleted": sum(change.lines_deleted or 0 for change in self.changes),
-        }
+        counted = {"added": 0, "modified": 0, "deleted": 0, "links": 0, "lines_added": 0, "lines_deleted": 0}
+        for change in self.changes:
+            counted["links" if change.kind == "link" else change.kind] += 1
+            counted["lines_added"] += change.lines_added or 0
+            counted["lines_deleted"] += change.lines_deleted or 0
+        return counted
 
     def incomplete(self) -> list[str]:
         """Name the paths whose end state the record cannot give back."""

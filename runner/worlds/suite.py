@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from dataclasses import dataclass
@@ -35,22 +36,23 @@ class SuiteRun:
         return Path(self.file)
 
 
-def suite_argv(suite: str, python: str) -> list[str]:
-    """Split the declared command and fill each argument; no shell is involved."""
+@functools.lru_cache(maxsize=16)
+def suite_argv(suite: str, python: str) -> tuple[str, ...]:
+    """Split the declared command and fill each argument; no shell is involved. Worked out by a server once."""
     try:
         words = split(suite)
     except ValueError as error:
         raise BenchError(f"The suite {suite!r} cannot be split into arguments: {error}.") from error
     if not words:
         raise BenchError("The bench declares no suite; write suite='{python} -m pytest -q' in define_bench.")
-    return [word.replace("{python}", python) for word in words]
+    return tuple(word.replace("{python}", python) for word in words)
 
 
 def run_suite(
     session: Session, suite: str, python: str, out: StrPath, timeout: float, *, untouched: bool = False
 ) -> SuiteRun:
     """Run the suite once; `out`, a file or a folder, takes what it prints. `untouched`: no agent was here yet."""
-    argv = suite_argv(suite, python)
+    argv = [*suite_argv(suite, python)]
     out = f"{os.fspath(out)}/suite.txt" if os.path.isdir(out) else os.fspath(out)  # noqa: PTH112
     done = session.exec(argv, env=dict(SUITE_ENV), stdout=out, stderr=out, timeout=timeout)
     started = done.exit_code not in NOT_STARTED and not _module_missing(argv, done.exit_code, out)

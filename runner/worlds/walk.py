@@ -18,6 +18,9 @@ MAX_DEPTH = 200
 LONGEST = 3_840
 """Nor is one with a path of more bytes: no program opens by name what is in it, and records of it would have no end."""
 
+SMALL = 1 << 16
+"""Bytes that are asked for at least: room for so many costs nothing."""
+
 Fingerprint = tuple[int, int, int, int, int]
 """Size, mtime, ctime (both in ns), inode and mode: with all five the same nothing was written."""
 
@@ -145,18 +148,20 @@ def read_whole(found: Found, limit: int) -> tuple[str, int, bytes | None] | None
     except OSError:
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             return None  # replaced by something else since it was listed
-        return _read(descriptor, limit)
+        return _read(descriptor, limit, min(max(SMALL, status.st_size + 1), CHUNK))
     except OSError:
         return None
     finally:
         os.close(descriptor)
 
 
-def _read(descriptor: int, limit: int) -> tuple[str, int, bytes | None]:
+def _read(descriptor: int, limit: int, most: int) -> tuple[str, int, bytes | None]:
+    """At most `most` bytes at once: for what is asked for room is made, and a world has many small files."""
     hashed, size, kept = hashlib.sha256(), 0, bytearray()
-    while chunk := os.read(descriptor, CHUNK):
+    while chunk := os.read(descriptor, most):
         size += len(chunk)
         hashed.update(chunk)
         if size <= limit:

@@ -52,8 +52,8 @@ def one() -> Iterator[Keeper]:
 
 
 def run(one: Keeper, argv: list[str], folder: Path, timeout: float | None = None) -> tuple[int | None, str]:
-    with opened(None, folder / "printed", folder / "printed") as (stdin, stdout, stderr):
-        done = one.run(argv, env=ENV, cwd=str(folder), stdin=stdin, stdout=stdout, stderr=stderr, timeout=timeout)
+    with opened(None, folder / "printed", folder / "printed") as streams:
+        done = one.run(argv, env=ENV, cwd=str(folder), streams=streams, timeout=timeout)
     return done.exit_code, (folder / "printed").read_text()
 
 
@@ -132,10 +132,8 @@ def test_commands_start_with_default_signals(tmp_path: Path) -> None:
 def test_a_timed_out_command_dies_with_a_daemon_in_its_own_session(
     tmp_path: Path, one: Keeper, escaping: Callable[[str], list[str]]
 ) -> None:
-    with opened(None, None, None) as (stdin, stdout, stderr):
-        done = one.run(
-            escaping("stay"), env=ENV, cwd=str(tmp_path), stdin=stdin, stdout=stdout, stderr=stderr, timeout=4
-        )
+    with opened(None, None, None) as streams:
+        done = one.run(escaping("stay"), env=ENV, cwd=str(tmp_path), streams=streams, timeout=4)
     assert (done.timed_out, done.exit_code) == (True, None)
     assert not is_alive(read_pid(tmp_path))
 
@@ -220,10 +218,10 @@ def test_arguments_larger_than_a_socket_buffer_and_odd_bytes_arrive(tmp_path: Pa
     odd = os.fsdecode(b"\xff\xfe")
     script = 'printf \'%s\' "$1" | od -An -tx1; printf \'%s\' "$BIG" | wc -c; printf \'%s\' "$BIG" "$BIG"'
     many = {f"V{number}": "x" * 100_000 for number in range(8)}
-    with opened(None, tmp_path / "o", tmp_path / "o") as (stdin, stdout, stderr):
+    with opened(None, tmp_path / "o", tmp_path / "o") as streams:
         done = one.run(
             ["sh", "-c", script, "sh", odd], env={**ENV, **many, "BIG": "y" * 1000}, cwd=str(tmp_path),
-            stdin=stdin, stdout=stdout, stderr=stderr,
+            streams=streams,
         )  # fmt: skip
     assert done.exit_code == 0
     assert (tmp_path / "o").read_text().split()[:3] == ["ff", "fe", "1000"]

@@ -9,9 +9,11 @@ from urllib.parse import quote_plus
 
 import pytest
 
+from runner.blobs import BlobStore
 from runner.redaction import Redactor, forms, looks_secret, secret_pairs
 from runner.replay import Attempt, RunResult
 from runner.running import run
+from runner.scenario import outputs
 from runner.scenario.outputs import redacted
 from tests.runner.scenario.benches import by_scenario, write_bench
 
@@ -212,6 +214,21 @@ def test_half_a_secret_does_not_stay_where_the_middle_is_left_out(tmp_path: Path
     kept = redacted(file, file.stat().st_size, 2000, Redactor([("K", KEY)])).decode()
     assert "bytes left out" in kept
     assert not any(KEY[:n] in kept or KEY[-n:] in kept for n in (8, len(KEY)))
+
+
+@pytest.mark.parametrize("pairs", [[], [("K", KEY)]])
+def test_of_a_huge_transcript_both_ends_are_kept_and_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: list[tuple[str, str]]
+) -> None:
+    monkeypatch.setattr(outputs, "LIMIT", 2000)
+    blobs, lines = BlobStore(tmp_path), (f"{number} {KEY}\n".encode() for number in range(1000))
+    kept = blobs.read(outputs.store_lines(blobs, lines, Redactor(pairs)) or "").decode()
+    assert kept.startswith("0 ")
+    assert "\n999 " in kept
+    assert "bytes left out" in kept
+    assert len(kept) < 2100
+    assert (KEY in kept) is not bool(pairs)
+    assert outputs.store_lines(blobs, iter(()), Redactor(pairs)) is None
 
 
 def test_a_text_that_was_cut_within_a_secret_shows_no_half_of_it() -> None:

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from runner import transcript
-from runner.transcript import Step, read_steps, write_steps
+from runner.transcript import Step, lines, read_steps
 
 
-def test_a_transcript_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def again(steps: Iterable[Step]) -> Iterator[Step]:
+    return read_steps(io.BytesIO(b"".join(lines(steps))))
+
+
+def test_a_transcript_comes_back_as_it_was_written() -> None:
     steps = [
         Step("user", "message", "do it"),
         Step("assistant", "tool_call", tool="Bash", arguments={"command": "ls"}, call="1", usage={"tokens_in": 3}),
         Step("tool", "observation", "a\nb ☃ \u2028", call="1", exit_code=0, at="2026-01-01T00:00:00Z"),
     ]
-    assert write_steps(tmp_path / "t", steps) == 3
-    back = list(read_steps(tmp_path / "t"))
+    back = list(again(steps))
     assert [step.n for step in back] == [1, 2, 3]
     assert [step.to_json() | {"n": 0} for step in back] == [step.to_json() for step in steps]
 
@@ -36,10 +39,9 @@ def test_a_deeply_nested_line_does_not_break_the_reader() -> None:
     assert [step.text for step in read_steps(io.BytesIO(b"[" * 200_000 + b"\n" + after))] == ["after"]
 
 
-def test_long_texts_keep_both_ends_and_say_what_is_missing(tmp_path: Path) -> None:
+def test_long_texts_keep_both_ends_and_say_what_is_missing() -> None:
     long = "start" + "x" * 2 * transcript.MAX_TEXT + "end"
-    write_steps(tmp_path / "t", [Step("tool", "observation", long, arguments={"text": long, "path": "a"})])
-    (step,) = read_steps(tmp_path / "t")
+    (step,) = again([Step("tool", "observation", long, arguments={"text": long, "path": "a"})])
     assert len(step.text) < transcript.MAX_TEXT + 100
     assert step.text.startswith("start")
     assert step.text.endswith("end")
@@ -48,14 +50,13 @@ def test_long_texts_keep_both_ends_and_say_what_is_missing(tmp_path: Path) -> No
     assert len(step.arguments["text"]) < transcript.MAX_TEXT
 
 
-def test_a_transcript_without_end_is_cut_with_a_note(tmp_path: Path) -> None:
-    count = write_steps(tmp_path / "t", (Step("user", "message", "x") for _ in range(transcript.MAX_STEPS + 50)))
-    last = list(read_steps(tmp_path / "t"))[-1]
-    assert count == transcript.MAX_STEPS + 1
+def test_a_transcript_without_end_is_cut_with_a_note() -> None:
+    *_, last = again(Step("user", "message", "x") for _ in range(transcript.MAX_STEPS + 50))
+    assert last.n == transcript.MAX_STEPS + 1
     assert "cut here" in last.text
 
 
-def test_lone_surrogates_are_written_as_utf8(tmp_path: Path) -> None:
-    write_steps(tmp_path / "t", [Step("user", "message", "name \udcff.txt")])
-    (tmp_path / "t").read_bytes().decode("utf-8")
-    assert [step.text for step in read_steps(tmp_path / "t")] == ["name \udcff.txt"]
+def test_lone_surrogates_are_written_as_utf8() -> None:
+    steps = [Step("user", "message", "name \udcff.txt")]
+    b"".join(lines(steps)).decode("utf-8")
+    assert [step.text for step in again(steps)] == ["name \udcff.txt"]

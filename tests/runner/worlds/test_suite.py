@@ -61,7 +61,7 @@ def test_the_output_may_be_given_as_a_folder(session: Session, place: Place) -> 
 
 
 def test_a_template_is_split_without_a_shell_and_filled_per_argument() -> None:
-    assert suite_argv("'{python}' -c 'a b; $HOME'", "/opt/my python") == ["/opt/my python", "-c", "a b; $HOME"]
+    assert suite_argv("'{python}' -c 'a b; $HOME'", "/opt/my python") == ("/opt/my python", "-c", "a b; $HOME")
     with pytest.raises(BenchError, match="declares no suite"):
         suite_argv(" ", "python")
     with pytest.raises(BenchError, match="cannot be split"):
