@@ -30,13 +30,14 @@ _MEANINGS: tuple[tuple[str, str], ...] = (
     ("context_limit", r"prompt is too long|context window|context.?(length|limit)|ran out of room"),
     ("context_limit", r"input token count.{0,40}exceeds|too many input tokens"),
     ("output_limit", r"output token maximum|max_output_tokens|output limit"),
-    ("refusal", r"content_filter|usage policy|policy violation|safety"),
+    ("refusal", r"content_filter|usage policy|policy ?violation|safety"),
     ("provider_auth", r"\b401\b|\b403\b|unauthori[sz]ed|forbidden|authentication|not logged in"),
     ("provider_auth", r"invalid.{0,12}api.?key|api.?key.{0,12}(not valid|invalid)"),
     ("provider_model", r"model_not_found|unknown model|models?\b.{0,80}(does not exist|not found|may not exist)"),
     ("provider", r"\b429\b|\b5\d\d\b|rate.?limit|quota|overloaded|high demand|server.?error|billing|credit balance"),
     ("provider", r"disconnected|connect|network|timed? ?out|timeout|ECONN|ENOTFOUND|socket|error sending|\b4\d\d\b"),
     ("provider", r"fetch failed|stream (decode )?error|decoding response|incomplete (read|json)|premature"),
+    ("provider", r"\bAPI ?Error\b|APICallError"),
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ Axes: `model` as litellm names it (a name without a provider is OpenAI's at an e
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ FIXED = {
     "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "2",  # its own ten tries would make a wrong key hang for minutes
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no price list is fetched from the network
 }
+
+_STATUS = re.compile(r"Error code: (\d{3})\b")
 
 
 def probe(spec: AgentSpec, axes: Mapping[str, Any]) -> Probe:
@@ -91,12 +94,18 @@ def told(file: Path) -> Heard:
     status = str(info.get("exit_status") or "")
     heard.whole = bool(status)
     if status.endswith("Error"):
-        heard.error = " ".join([status, *(str(m.get("content")) for m in messages[-1:] if m.get("role") == "exit")])
+        heard.error = " ".join([status, *(said for m in messages[-1:] if m.get("role") == "exit" for said in _why(m))])
         heard.steps.append(Step("system", "message", heard.error))
     elif status == "LimitsExceeded":
         heard.flag = "step_limit"
     heard.usage = _usage(info, messages) if messages else Usage()
     return heard
+
+
+def _why(message: Mapping[str, Any]) -> tuple[str, ...]:
+    """The error's words, and the answer's status: litellm's words leave some out, and only its traceback has them."""
+    code = _STATUS.search(str(mapping(message.get("extra")).get("traceback")))
+    return (str(message.get("content")), *((f"({code[1]})",) if code else ()))
 
 
 def _take(heard: Heard, message: Mapping[str, Any]) -> None:

@@ -31,6 +31,9 @@ PROVIDER = "benchsite"
 FIXED = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_FAKE_VCS": "git"}
 ALONE = {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1"}
 """At an endpoint of the bench's own nothing else on the network is asked for."""
+INSTALLED = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+"""A lock file beside its config that holds what plugins are written with, and there are none: else it fetches that from
+npm's registry at the start of every trial."""
 ALLOWED = dict.fromkeys(("edit", "bash", "webfetch", "external_directory", "doom_loop"), "allow")
 """There is nobody to be asked: what it would ask for it rejects by itself, and ends."""
 _REFUSED = re.compile(
@@ -55,7 +58,8 @@ def invoke(ask: Ask) -> Invocation:
         *(("--session", ask.session) if ask.session else ()),
     ]
     config = Path(ask.home, ".config") / "opencode" / "opencode.json"
-    config.parent.mkdir(parents=True, exist_ok=True)
+    (config.parent / "node_modules").mkdir(parents=True, exist_ok=True)
+    (config.parent / "package-lock.json").write_text(json.dumps(INSTALLED), encoding="utf-8")
     config.write_text(json.dumps(_config(ask)), encoding="utf-8")
     fixed = {**FIXED, **(ALONE if cli(ask.spec).base_url else {}), "OPENCODE_CONFIG": ask.inside(config)}
     return Invocation(argv, keyed(ask, KEYS, fixed), ask.prompt_file)

@@ -73,8 +73,12 @@ def whole(reply: Reply, conversation: Conversation) -> dict[str, Any]:
 
 
 def events(reply: Reply, conversation: Conversation) -> Iterator[ServerEvent]:
-    """Each part comes in a piece of its own; the last tells why it ended."""
+    """Each part comes in a piece of its own; the last tells why it ended. Words alone come in two, so that an answer
+    can break off within them."""
     parts = _parts(reply)
+    if len(parts) == 1 and not reply.call:
+        half = (len(reply.text) + 1) // 2
+        parts = [{"text": reply.text[:half]}, {"text": reply.text[half:]}]
     for place, part in enumerate(parts, 1):
         yield None, _answer([part], reply, conversation, last=place == len(parts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 from typing import Any
 
 import pytest
@@ -44,6 +45,18 @@ def test_gemini_streams_its_parts_and_tells_at_the_last_why_it_ended() -> None:
     pieces = [data["candidates"][0] for _, data in events]
     assert [list(piece["content"]["parts"][0]) for piece in pieces] == [["text", "thought"], ["text"], ["functionCall"]]
     assert ["finishReason" in piece for piece in pieces] == [False, False, True]
+
+
+def test_gemini_breaks_off_within_an_answer_in_words_alone() -> None:
+    with MockModel({"replies": [{"say": "A long story.", "fault": "broken", "times": 1}]}) as model:
+        url = f"{model.url}/v1beta/models/m:streamGenerateContent?alt=sse"
+        with pytest.raises(http.client.IncompleteRead) as cut:
+            _post(url, _body())
+        assert b"A long" in cut.value.partial
+        assert b"finishReason" not in cut.value.partial
+        pieces = [data["candidates"][0] for _, data in _events(_post(url, _body())[1])]
+    assert "".join(piece["content"]["parts"][0]["text"] for piece in pieces) == "A long story."
+    assert ["finishReason" in piece for piece in pieces] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def test_the_file_is_really_fixed_and_a_second_request_goes_on_where_the_first_e
     assert ("seen" in seen.text, seen.exit_code) == (True, 3)
     assert any("- fix calc.py" in body for body in asked)
     assert [path.name for path in one.world.iterdir()] == ["calc.py"]
+    assert not (one.home / ".npm").exists(), "what is told to be off fetched packages of its own"
 
 
 def test_a_login_is_what_its_provider_is_asked_with_and_one_that_is_refused_is_a_fault(
