@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,8 @@ from .schema import MeasureSpec, schema_hash
 
 T = TypeVar("T")
 FORMAT = "benchsite/run/1"
+HIGHEST_NUMBER = 1_000_000
+"""Trials of one case in one cell; a database keeps no number of any size."""
 PROTOCOL = "1.0"
 """The major number is part of the cohort: results measured under another protocol are never pooled."""
 
@@ -225,6 +227,34 @@ def _known(cls: type[Any], data: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
 
 
+def _texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "str | None": lambda value: value is None or isinstance(value, str),
+    "int": lambda value: isinstance(value, int),
+    "bool": lambda value: isinstance(value, bool),
+    "float | None": lambda value: value is None or isinstance(value, int | float),
+    "tuple[str, ...]": lambda value: isinstance(value, list | tuple) and _texts(value),
+    "dict[str, str]": lambda value: isinstance(value, dict) and _texts(value.values()),
+    "dict[str, Any]": lambda value: isinstance(value, dict),
+    "dict[str, Any] | None": lambda value: value is None or isinstance(value, dict),
+}
+"""By how a field is declared: whether a value is what every reader of it may rely on."""
+
+
+def _fit(cls: type[Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Pass what is known of a row; TypeError for a value of another type than its field."""
+    known = _known(cls, row)
+    for one in fields(cls):
+        fits = _FITS.get(str(one.type), _FITS["str"])  # the rest are words of a closed set
+        if one.name in known and one.name != "cases" and not fits(known[one.name]):
+            raise TypeError(one.name)
+    return known
+
+
 def _demanded(one: Field[Any]) -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
@@ -244,9 +274,9 @@ def _list(data: dict[str, Any], name: str, read: Callable[[Any], T]) -> tuple[T,
 
 def _nested(data: dict[str, Any]) -> dict[str, Any]:
     return {
-        "measures": _list(data, "measures", MeasureSpec.from_json),
-        "axes": _list(data, "axes", lambda row: Axis(**{**_known(Axis, row), "values": tuple(row["values"])})),
-        "cells": _list(data, "cells", lambda row: Cell(**_known(Cell, row))),
+        "measures": _list(data, "measures", lambda row: MeasureSpec.from_json(_fit(MeasureSpec, row))),
+        "axes": _list(data, "axes", lambda row: Axis(**{**_fit(Axis, row), "values": tuple(row["values"])})),
+        "cells": _list(data, "cells", lambda row: Cell(**_fit(Cell, row))),
         "scenarios": _list(data, "scenarios", _scenario),
         "rows": _list(data, "rows", lambda row: _row(row, data)),
         "plans": tuple(data.get("plans", ())),
@@ -256,8 +286,8 @@ def _nested(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scenario(row: dict[str, Any]) -> Scenario:
-    cases = tuple(Case(**_known(Case, case)) for case in row.get("cases", [{}]))
-    return Scenario(**{**_known(Scenario, row), "cases": cases})
+    cases = tuple(Case(**_fit(Case, case)) for case in row.get("cases", [{}]))
+    return Scenario(**{**_fit(Scenario, row), "cases": cases})
 
 
 def _row(row: list[int], data: dict[str, Any]) -> tuple[int, int, int, int, int]:
@@ -266,6 +296,8 @@ def _row(row: list[int], data: dict[str, Any]) -> tuple[int, int, int, int, int]
         raise ValueError(f"the planned trial {row} is not five whole numbers")
     if not (0 <= cell < len(data["cells"]) and 0 <= scenario < len(data["scenarios"]) and number >= 1):
         raise ValueError(f"the planned trial {row} names a cell or scenario that is not listed")
+    if number > HIGHEST_NUMBER:
+        raise ValueError(f"the planned trial {row} has a number above {HIGHEST_NUMBER:,}")
     if not 0 <= case < len(data["scenarios"][scenario].get("cases", [{}])):
         raise ValueError(f"the planned trial {row} names a case that is not listed")
     return cell, scenario, case, number, plan

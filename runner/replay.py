@@ -192,9 +192,15 @@ def _phase(attempt: Fields, event: Event) -> None:
     phases[event["phase"]] = phases.get(event["phase"], 0.0) + event["seconds"]
 
 
+_DIGESTS = ("prompt", "text", "transcript", "output", "changes", "delta")
+_TEXT_OR_NONE = {str, type(None)}
+
+
 def _request(attempt: Fields, event: Event) -> None:
     usage = Usage.from_json(event.get("usage"))
     get = event.get
+    if not {type(get(name)) for name in _DIGESTS} <= _TEXT_OR_NONE:
+        raise ValueError("something else than a digest stands where one should")
     fields = {
         "number": event["number"],
         "prompt": get("prompt"),

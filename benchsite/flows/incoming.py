@@ -51,8 +51,7 @@ def take_bundle(file: Any, user: Any) -> Run | Job:
     path = path_of(job)
     try:
         size = save(file, path)
-        look_into(path, user)
-        if size <= settings.UPLOAD_AT_ONCE:
+        if look_into(path, user) <= settings.UPLOAD_AT_ONCE:
             return accept_file(path, user)
         if Job.objects.filter(kind=KIND, by=user, state__in=WAITING).count() >= EACH:
             raise TooLarge(f"{EACH} bundles of yours are being taken in already; send this one when they are done.")

@@ -6,6 +6,7 @@ one that was killed, starts there. Attempts that are met again are known by (tri
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, DataError, IntegrityError, transaction
 
 from benchsite.artifacts.models import BlobUse
 from benchsite.artifacts.store import store
@@ -34,6 +35,7 @@ from .sources import Source
 from .struck import Struck
 from .undone import undone
 
+log = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 """Told (bytes folded, bytes of the journal) after every batch."""
 BATCH = 1000
@@ -91,7 +93,7 @@ def take(
     data = source.manifest_bytes()
     manifest = read_manifest(data)
     there = bool(kept) or Run.objects.filter(ulid=manifest.run).exists()
-    with _with_room(), undone(manifest.run, manifest.bench, there=there):
+    with _with_room(), undone(manifest.run, manifest.bench, there=there), readable():
         run, carrier = _open(manifest, data, source, by, visibility, kept or {})
         keep = partial(_keep_journal, source, carrier) if keep_events else None
         with source.open_events() as file:
@@ -191,6 +193,20 @@ def _keep_journal(source: Source, carrier: Carrier) -> str:
     with source.open_events() as file:
         digest, _ = carrier.target.put_stream(file)
     return digest
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Say in one sentence that the shape of a record is none we know, wherever that shows."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, DataError) as error:
+        log.warning("A journal cannot be read", exc_info=True)
+        raise JournalError(f"The journal cannot be read ({type(error).__name__}: {_line(error)}).") from error
+
+
+def _line(error: Exception) -> str:
+    return clean.text(str(error).partition("\n")[0], 200)
 
 
 @contextmanager

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from django.conf import settings
 
 from benchsite.artifacts.store import store
 from benchsite.jobs.models import Upload
 from runner.errors import JournalError, RunnerError
+from runner.exchange.checked import refuse_crowded
 from runner.exchange.references import references
 from runner.manifest import Manifest
 from runner.replay import Attempt
 
-from . import clean
-from .ingest import BATCH, Progress, read_manifest
+from .ingest import BATCH, Progress, read_manifest, readable
 from .placed import Placed
 from .sources import Source
 from .struck import Struck
 
-log = logging.getLogger(__name__)
 LARGEST_MANIFEST = 64 << 20
 
 
@@ -33,7 +30,9 @@ def judge(upload: Upload, source: Source, tell: Progress) -> Manifest:
     """A run may only speak of bytes it brought: a digest of somebody else's would open their blob."""
     if source.manifest.stat().st_size > LARGEST_MANIFEST:
         raise JournalError(f"The manifest is larger than {LARGEST_MANIFEST} bytes.")
-    manifest = read_manifest(source.manifest_bytes())
+    data = source.manifest_bytes()
+    refuse_crowded(data, "The manifest")
+    manifest = read_manifest(data)
     if (manifest.run, manifest.bench) != (upload.run, upload.bench):
         raise JournalError("The manifest names another run or bench than the upload announced.")
     announced = set(upload.digests)
@@ -56,13 +55,3 @@ def _folded(folding: Placed, tell: Progress) -> Iterable[Attempt]:
         yield from batch.ended
         tell(batch.place, size)
     yield from (*folding.left, *folding.unended())
-
-
-@contextmanager
-def readable() -> Iterator[None]:
-    """Say in one sentence that the shape of a record is none we know, wherever that shows."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        log.warning("The journal of an upload cannot be read", exc_info=True)
-        raise JournalError(f"The journal cannot be read ({type(error).__name__}: {clean.text(error, 200)}).") from error

@@ -29,7 +29,7 @@ from runner.manifest import Manifest
 from . import clean, leaks, projected
 from .folding import Busy
 from .ingest import Conflict, Progress, take
-from .judged import TooLarge, judge, readable
+from .judged import TooLarge, judge
 from .sources import Source
 from .undone import undone
 
@@ -141,10 +141,11 @@ def accept_file(path: Path, user: Any, tell: Tell = lambda stage, done, total: N
         return commit(upload, tell)
 
 
-def look_into(path: Path, user: Any) -> None:
-    """Refuse at once what is no bundle, or of a bench this account may not send to."""
+def look_into(path: Path, user: Any) -> int:
+    """Refuse at once what is no bundle, or of a bench this account may not send to; gives its bytes unpacked."""
     with _opened(path) as bundle:
         _may_send(user, bundle.manifest.bench)
+        return bundle.size
 
 
 @contextmanager
@@ -256,7 +257,7 @@ def _take(upload: Upload, tell: Tell) -> Run:
     manifest = judge(upload, source, partial(tell, CHECKING))
     run = Run.objects.filter(ulid=upload.run).first()
     there = run is not None and not _half_taken(run, upload)
-    with undone(upload.run, upload.bench, there=there), readable():
+    with undone(upload.run, upload.bench, there=there):
         Upload.objects.filter(pk=upload.pk).update(state=Upload.State.TAKING)
         _make_bench(manifest, upload.by)
         return take(source, by=upload.by, visibility=Bench.Visibility.PRIVATE, on_progress=partial(tell, WRITING))

@@ -22,7 +22,7 @@ from runner.errors import BundleError, JournalError
 from runner.journal import EVENTS, MANIFEST, Event, decode
 from runner.manifest import Manifest
 
-from .checked import Checked, Measured, refuse_unfit
+from .checked import Checked, Measured, refuse_crowded, refuse_unfit
 from .sources import Source, open_source
 
 FORMAT = "benchsite/bundle/1"
@@ -103,6 +103,11 @@ class Bundle:
         self._refuse_strangers()
         self.manifest = self._manifest()
 
+    @property
+    def size(self) -> int:
+        """How many bytes it is unpacked."""
+        return sum(entry.file_size for entry in self._entries.values())
+
     def events(self) -> Iterator[Event]:
         """Stream the events; the digest of the journal is verified at its end."""
         with self._open(EVENTS) as file:
@@ -161,10 +166,12 @@ class Bundle:
         if self._entries[name].file_size > LARGEST_INDEX:
             raise BundleError(f"{self._name}: the entry {name} is larger than {LARGEST_INDEX} bytes.")
         with self._open(name) as file:
-            try:
-                value = json.loads(file.read())
-            except (ValueError, RecursionError) as error:
-                raise BundleError(f"{self._name}: the entry {name} is not valid JSON.") from error
+            data = file.read()
+        refuse_crowded(data, f"{self._name}: the entry {name}")
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise BundleError(f"{self._name}: the entry {name} is not valid JSON.") from error
         if not isinstance(value, dict):
             raise BundleError(f"{self._name}: the entry {name} is not a JSON object.")
         return value

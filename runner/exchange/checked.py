@@ -15,6 +15,12 @@ from runner.errors import BundleError
 
 ENTRY_COST = 256
 """Bytes a central directory may spend on one entry; names here have at most 70."""
+ENTRY = b"PK\1\2"
+"""What each entry of a central directory begins with."""
+LARGEST_PARSED = 512 << 20
+"""Bytes of memory that JSON from outside may take once it is read: a few packed kilobytes can ask for many gigabytes.
+The manifest of a million trials takes 350 MiB."""
+COSTS = {b"{": 240, b"[": 64, b",": 40}
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 
@@ -27,6 +33,7 @@ class Measured(io.BufferedIOBase):
 
     def __init__(self, file: IO[bytes], name: str, entries: int) -> None:
         self._file, self._archive, self._most = file, name, max(entries * ENTRY_COST, CHUNK)
+        self._entries = entries
 
     def read(self, size: int | None = -1) -> bytes:
         wanted = self._most + 1 if size is None or size < 0 else size
@@ -35,6 +42,8 @@ class Measured(io.BufferedIOBase):
         data = self._file.read(wanted)
         if len(data) > self._most:
             raise BundleError(f"{self._archive} has a table of contents of over {self._most} bytes.")
+        if len(data) > CHUNK and (found := data.count(ENTRY)) > self._entries:  # no piece of an entry is that large
+            raise BundleError(f"{self._archive} holds {found} entries; {self._entries} are allowed.")
         return data
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -48,6 +57,12 @@ class Measured(io.BufferedIOBase):
 
     def readable(self) -> bool:
         return True
+
+
+def refuse_crowded(data: bytes, what: str) -> None:
+    """Refuse JSON that would take too much memory, told by what its values cost when they are read."""
+    if sum(cost * data.count(sign) for sign, cost in COSTS.items()) > LARGEST_PARSED:
+        raise BundleError(f"{what} holds too many values: reading it would take over {LARGEST_PARSED >> 20} MiB.")
 
 
 def refuse_unfit(archive: zipfile.ZipFile, name: str, limit: int) -> dict[str, zipfile.ZipInfo]:

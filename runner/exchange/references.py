@@ -12,6 +12,8 @@ from runner.errors import BundleError
 from runner.manifest import Manifest
 from runner.replay import Attempt
 
+from .checked import refuse_crowded
+
 LARGEST_RECORD = 256 << 20
 """A change record or tree over this many bytes is refused before it is parsed."""
 
@@ -60,8 +62,10 @@ def _rows(blobs: BlobStore, digest: str, record: str) -> Iterator[dict[str, Any]
         raise BundleError(f"The blob {digest[:12]}… that the run needs is missing from {blobs.root}.")
     if blobs.size(digest) > LARGEST_RECORD:
         raise BundleError(f"The record {digest[:12]}… is larger than {LARGEST_RECORD} bytes.")
+    data = blobs.read(digest)
+    refuse_crowded(data, f"The record {digest[:12]}…")
     try:
-        rows = json.loads(blobs.read(digest))[record]
+        rows = json.loads(data)[record]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BundleError(f"The record {digest[:12]}… cannot be read: it is no list of {record}.") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):

@@ -57,6 +57,11 @@ def test_a_large_bundle_is_a_job_that_ends_as_a_run(client: Client, bundle: Path
     assert not path_of(job).exists()
 
 
+def test_a_small_file_that_unpacks_to_a_large_run_is_a_job_too(bundle: Path, settings: Any) -> None:
+    settings.UPLOAD_AT_ONCE = bundle.stat().st_size + 1
+    assert sent(bundle, make.make_user()).state == Job.State.QUEUED
+
+
 def test_what_is_no_bundle_is_refused_before_it_is_a_job_and_nothing_is_kept(bundle: Path) -> None:
     with pytest.raises(Unfit):
         take_bundle(SimpleUploadedFile("run.zip", bundle.read_bytes()[:-300]), make.make_user())

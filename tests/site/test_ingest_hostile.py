@@ -106,6 +106,7 @@ def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path, clie
         ({"type": "trial.finished", "trial": 0, "attempt": 1}, "state"),
         ({"type": "observe", "trial": 0, "attempt": 1, "measure": ["x"]}, "cannot be read"),
         ({"type": "run.finished", "state": "won"}, "won"),
+        ({"type": "request", "trial": 0, "attempt": 1, "number": 1, "transcript": {"a": 1}}, "digest"),
         ({"type": "cell.stopped", "cell": 99, "sentence": "x", "code": "boot"}, "cell"),
         ({"type": "trial.not_run", "trial": 0, "state": "won"}, "won"),
         ({"type": "artifact", "trial": 0, "attempt": 1, "name": "x", "kind": "x", "blob": "../x", "size": 1}, "digest"),
@@ -155,8 +156,15 @@ def test_twice_named_cells_and_too_long_keys_are_refused(tmp_path: Path) -> None
         "cells": [{**good["cells"][0], "axes": dict.fromkeys(map(str, range(101)), "x")}, *good["cells"][1:]],
     }
     half = {**good, "rows": [[0, 0, 0, 1.5, 0], *good["rows"][1:]]}
+    high = {**good, "rows": [[0, 0, 0, 2**31, 0], *good["rows"][1:]]}
     for bad, word in (
         (twice, "twice"),
+        (high, "a number above 1,000,000"),
+        ({**good, "protocol": [None]}, "cannot be read"),
+        ({**good, "cells": [{**good["cells"][0], "pin": 0}, *good["cells"][1:]]}, r"cells\[0\]"),
+        ({**good, "cells": [{**good["cells"][0], "axes": {"agent": 1}}, *good["cells"][1:]]}, r"cells\[0\]"),
+        ({**good, "measures": [*good["measures"][:-1], {"key": "x", "type": ["text"]}]}, r"measures\[4\]"),
+        ({**good, "network": float("nan")}, "cannot be read"),
         (wide, "more than 100 axes"),
         (half, "not five whole numbers"),
         ({**good, "scenarios": [scenario, *good["scenarios"][1:]]}, "longer than 300"),

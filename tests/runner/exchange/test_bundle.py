@@ -242,3 +242,27 @@ def test_a_blob_that_the_store_has_must_be_in_the_bundle_all_the_same(
     with open_bundle(bad) as opened, pytest.raises(RunnerError):
         opened.unpack(tmp_path / "run", blobs_of(run_dir))
     assert not (tmp_path / "run").exists()
+
+
+def test_more_entries_than_allowed_are_counted_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"x"
+    table = entry * 40_000
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 40_000, 40_000, len(table), 0, 0)
+    (tmp_path / "many.zip").write_bytes(table + end)
+    monkeypatch.setattr("runner.exchange.bundle.refuse_unfit", None)
+    with pytest.raises(BundleError, match="holds 40000 entries; 20000 are allowed"):
+        swallow(tmp_path / "many.zip", Limits(entries=20_000))
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "manifest.json"])
+def test_json_that_would_fill_the_memory_is_refused_before_it_is_read(bundle: Path, tmp_path: Path, name: str) -> None:
+    contents = contents_of(bundle)
+    many = b'"x":[' + b"{}," * 2_000_000 + b"{}],"
+    contents[name] = contents[name].replace(b"{", b"{" + many, 1)
+    if name == "manifest.json":
+        index = json.loads(contents["bundle.json"])
+        contents["bundle.json"] = json.dumps({**index, "manifest": sha256(contents[name])}).encode()
+    with pytest.raises(BundleError, match=f"{name} holds too many values"):
+        swallow(pack(tmp_path / "crowded.zip", contents))

@@ -79,6 +79,14 @@ def test_a_record_that_is_no_list_of_objects_is_refused(run_dir: Path, rows: obj
         list(references(manifest, [attempt], blobs))
 
 
+def test_a_record_that_would_fill_the_memory_is_refused_before_it_is_read(run_dir: Path) -> None:
+    blobs, manifest = blobs_of(run_dir), read(run_dir).manifest
+    crowded = blobs.put(b'{"changes":[' + b"{}," * 2_000_000 + b"{}]}")
+    attempt = Attempt(0, 1, changes={"agent": ChangeRecord("agent", crowded, {})})
+    with pytest.raises(BundleError, match="holds too many values"):
+        list(references(manifest, [attempt], blobs))
+
+
 def test_a_digest_that_is_none_is_refused(run_dir: Path) -> None:
     blobs, manifest = blobs_of(run_dir), read(run_dir).manifest
     side = {"sha256": "../../etc/passwd", "stored": True}
