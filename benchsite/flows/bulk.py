@@ -11,6 +11,8 @@ from django.db import connection, models
 from . import clean
 
 Row = Sequence[Any]
+BLOBS_LOCK = 0x626C6F6273
+"""A number that nothing else locks in this database."""
 
 
 def postgresql() -> bool:
@@ -38,6 +40,16 @@ def wait_for_no_disk() -> None:
     if postgresql():
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL synchronous_commit = off")
+
+
+def hold_blobs(*, alone: bool = False) -> None:
+    """Until this transaction ends, any number may come to use blobs, or one alone delete those that nobody uses.
+
+    SQLite's write lock, held already, does as much.
+    """
+    if postgresql():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT pg_advisory_xact_lock{'' if alone else '_shared'}({BLOBS_LOCK})")
 
 
 class Table:

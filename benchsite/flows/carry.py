@@ -16,7 +16,7 @@ from runner.manifest import Manifest
 from runner.replay import Attempt
 
 from . import leaks
-from .bulk import Table
+from .bulk import Table, hold_blobs
 from .steps import index_long
 
 REMEMBERED = 50_000
@@ -91,10 +91,12 @@ class Carrier:
         """Note that this run uses these blobs; those whose bytes nobody has are noted as missing."""
         from django.utils import timezone
 
+        hold_blobs()
         known = self._known(digests)
         now = timezone.now()
         new = [digest for digest in digests if digest not in known]
         BLOBS.insert_new((*self._measure(digest), now) for digest in new)
+        self._scan |= leaks.scan([digest for digest in new if digest not in self._scan])  # known when it was brought
         self._found_again([digest for digest in digests if known.get(digest, (0, ""))[1] == Blob.State.MISSING])
         known.update(self._known(new))
         USES.insert_new((known[digest][0], self.run.bench_id, self.run.pk) for digest in digests)
@@ -123,6 +125,8 @@ class Carrier:
                     self.target.put_stream(file, expected=digest)
 
     def _measure(self, digest: str) -> tuple[str, int, str]:
+        if not self.target.has(digest) and self.source.has(digest):
+            self._copy([digest])  # nobody used it when it was brought, so a sweep took it
         try:
             return digest, self.target.size(digest), Blob.State.PRESENT.value
         except FileNotFoundError:

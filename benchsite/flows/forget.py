@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
@@ -15,8 +16,11 @@ from benchsite.jobs.models import Lease, Sent, Upload
 from benchsite.runs.models import Run
 from runner.errors import RunnerError
 
+from .bulk import hold_blobs
 from .erase import erase_runs, erase_unused
 
+PART = 500
+"""Blobs deleted at once: whoever takes a run in waits meanwhile."""
 GRACE = timedelta(days=1)
 """Blobs younger than this are left: an upload that is on its way has no run yet."""
 
@@ -40,23 +44,31 @@ def forget(run: Run) -> None:
 
 def collect(now: datetime | None = None, grace: timedelta = GRACE) -> tuple[int, int]:
     """Delete blobs no run uses; gives how many, and their bytes. A redacted blob's row stays, to refuse it again."""
-    now = now or timezone.now()
-    unused = Blob.objects.filter(created_at__lt=now - grace).exclude(
-        Exists(BlobUse.objects.filter(blob=OuterRef("pk")))
-    )
+    old = Blob.objects.filter(created_at__lt=(now or timezone.now()) - grace).exclude(state=Blob.State.REDACTED)
+    unused = old.exclude(Exists(BlobUse.objects.filter(blob=OuterRef("pk"))))
+    ids = list(unused.order_by("pk").values_list("pk", flat=True))
     many = size = 0
-    for id, digest, bytes in unused.exclude(state=Blob.State.REDACTED).values_list("id", "digest", "size"):
-        if _drop(id, digest):
+    for start in range(0, len(ids), PART):
+        for bytes in _drop(unused.filter(pk__in=ids[start : start + PART])):
             many, size = many + 1, size + bytes
     return many, size
 
 
-def _drop(id: int, digest: str) -> bool:
-    """Row first, then bytes; looked at once more, since a run may have come to use it meanwhile."""
+def _drop(unused: Any) -> list[int]:
+    """Delete rows and bytes; looked at once more, and while no run can come to use them; gives their sizes."""
     with transaction.atomic():
-        if BlobUse.objects.filter(blob=id).exists():
-            return False
-        Sent.objects.filter(digest=digest).delete()
-        Blob.objects.filter(pk=id).delete()
-    store().path(digest).unlink(missing_ok=True)
-    return True
+        hold_blobs(alone=True)
+        found = list(unused.values_list("id", "digest", "size"))
+        Sent.objects.filter(digest__in=[digest for _, digest, _ in found]).delete()
+        Blob.objects.filter(pk__in=[id for id, _, _ in found]).delete()
+        for _, digest, _ in found:
+            store().path(digest).unlink(missing_ok=True)
+    return [size for _, _, size in found]
+
+
+def spare(digests: list[str]) -> None:
+    """Leave blobs that no run uses yet for another while: an upload that is on its way speaks of them."""
+    now = timezone.now()
+    for start in range(0, len(digests), PART):
+        old = Blob.objects.filter(digest__in=digests[start : start + PART], created_at__lt=now - GRACE / 2)
+        old.exclude(Exists(BlobUse.objects.filter(blob=OuterRef("pk")))).update(created_at=now)

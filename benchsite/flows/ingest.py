@@ -31,6 +31,7 @@ from .annotate import bring_tags
 from .carry import Carrier, of_manifest
 from .curate import decide
 from .folding import Busy, Pass
+from .forget import spare
 from .sources import Source
 from .struck import Struck
 from .undone import undone
@@ -121,6 +122,7 @@ def _open(
     digest = sha256(data)
     run = _found(manifest, digest)
     if run is None:
+        spare([digest])  # of a run that was forgotten, as may be
         store().put(data)
         run = _made(manifest, digest, by, visibility, kept)
     carrier = Carrier(run, source.blobs)
@@ -192,6 +194,10 @@ def _keep_journal(source: Source, carrier: Carrier) -> str:
     """Copy the journal, as it stands, into the site's store: a rebuild folds it again."""
     with source.open_events() as file:
         digest, _ = carrier.target.put_stream(file)
+        spare([digest])
+        if not carrier.target.has(digest):  # a sweep took what a forgotten run had left
+            file.seek(0)
+            carrier.target.put_stream(file)
     return digest
 
 

@@ -28,6 +28,7 @@ from runner.manifest import Manifest
 
 from . import clean, leaks, projected
 from .folding import Busy
+from .forget import spare
 from .ingest import Conflict, Progress, take
 from .judged import TooLarge, judge
 from .sources import Source
@@ -55,6 +56,7 @@ def announce(
     upload = Upload(run=run, bench=bench, manifest=manifest, events=events, digests=sorted(set(digests)), by=user)
     _refuse_other_bytes(upload)
     _refuse_redacted(digests)
+    spare(upload.digests)
     upload.save()
     return upload, missing(upload)
 
@@ -105,6 +107,7 @@ def alike(upload: Upload) -> Any:
 
 def check(upload: Upload) -> None:
     """Refuse at once what need not be read to be refused."""
+    spare(upload.digests)
     lacking = missing(upload)
     if lacking:
         raise Unfit(
@@ -174,6 +177,7 @@ def _unpacked(bundle: Bundle, user: Any, folder: Path, tell: Progress) -> Upload
     """Judge who may send this before anything of it is kept."""
     _may_send(user, bundle.manifest.bench)
     _refuse_redacted(list(bundle.digests))
+    spare([*bundle.digests])
     bundle.unpack(folder, store(), tell)
     manifest, events = store().put_file(folder / MANIFEST), store().put_file(folder / EVENTS)
     digests = sorted({*bundle.digests, manifest, events})

@@ -12,18 +12,22 @@ import pytest
 from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
-from benchsite.artifacts.models import BlobUse
+from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
 from benchsite.curation.models import RunLabel
+from benchsite.flows.carry import Carrier
 from benchsite.flows.forget import collect, forget
 from benchsite.flows.incoming import take_bundle
+from benchsite.flows.ingest import ingest
 from benchsite.flows.recheck import differences
-from benchsite.flows.upload import NotThere, TooLarge, Unfit
+from benchsite.flows.upload import NotThere, TooLarge, Unfit, announce, commit
 from benchsite.runs.models import Run
 from runner.exchange.bundle import write_bundle
 from runner.journal import EVENTS
+from runner.leaks import VERSION
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -126,3 +130,36 @@ def test_forgetting_a_run_frees_its_bytes_but_not_shared_ones(tmp_path: Path, in
     assert not store().has(manifest)
     assert all(store().has(digest) for digest in shared)
     assert list(differences(two)) == []
+
+
+def test_a_sweep_beside_an_ingest_takes_nothing_the_run_comes_to_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_dir = make.make_run(tmp_path / "a")
+    forget(ingest(run_dir))
+    Blob.objects.update(created_at=timezone.now() - timedelta(days=3))
+    record = Carrier.record
+
+    def swept(carrier: Carrier, digests: list[str]) -> None:
+        collect()
+        record(carrier, digests)
+
+    monkeypatch.setattr(Carrier, "record", swept)
+    run = ingest(run_dir)
+    used = Blob.objects.filter(uses__run=run)
+    assert set(used.values_list("state", flat=True)) == {"present"}
+    assert not used.exclude(scanned=VERSION).exists()
+    assert all(store().has(digest) for digest in used.values_list("digest", flat=True))
+
+
+def test_a_sweep_takes_nothing_an_upload_on_its_way_speaks_of(tmp_path: Path) -> None:
+    user, file = make.make_user(), bundle(tmp_path)
+    run = take_bundle(file, user)
+    assert isinstance(run, Run)
+    forget(run)
+    Blob.objects.update(created_at=timezone.now() - timedelta(days=3))
+    digests = sorted(Blob.objects.values_list("digest", flat=True))
+    upload, missing = announce(user, run.ulid, "acme/demo", run.manifest, run.events, digests)
+    assert not missing
+    assert collect() == (0, 0)
+    assert commit(upload).ulid == run.ulid
