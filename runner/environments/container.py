@@ -94,7 +94,7 @@ ENVIRONMENT = Container()
 def unusable() -> str:
     """Say why there are no containers here; whether an image runs is found out when one is named."""
     if not engines.engine():
-        return engines.MISSING
+        return engines.missing()
     try:
         engines.version(engines.engine())
     except EnvironmentRefused as error:

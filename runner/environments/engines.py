@@ -20,7 +20,7 @@ from . import slirp
 from .base import SYSTEM_PATH
 
 PROGRAMS = ("podman", "docker")
-MISSING = "Containers need podman or docker, and neither program was found: install the package 'podman'."
+CHOICE = "BENCHSITE_CONTAINERS"
 PATIENCE = 120
 RUNTIMES: tuple[tuple[str, ...], ...] = ((), ("--runtime", "runc"), ("--runtime", "crun"))
 """Tried in this order: kernels without the newest control groups refuse one runtime and take another."""
@@ -56,9 +56,16 @@ class Image:
     options: tuple[str, ...]
 
 
+def missing() -> str:
+    """Say that no program makes containers here, and what to do."""
+    wanted = os.environ.get(CHOICE)
+    found = f"{wanted!r}, which {CHOICE} names, was not found" if wanted else "neither program was found"
+    return f"Containers need podman or docker, and {found}: install the package 'podman'."
+
+
 def engine() -> str:
     """The path of podman, or else of docker; "" where neither is there. BENCHSITE_CONTAINERS names one of the two."""
-    wanted = os.environ.get("BENCHSITE_CONTAINERS")
+    wanted = os.environ.get(CHOICE)
     search = os.environ.get("PATH", SYSTEM_PATH) + os.pathsep + SYSTEM_PATH
     found = (shutil.which(name, path=search) for name in ((wanted,) if wanted else PROGRAMS))
     return next(filter(None, found), "")

@@ -74,7 +74,8 @@ def collect(sealed_root: Path, tests: str, shown_root: Path, standby: Standby | 
         _run(standby or passing, argv, output, tests, shown_root)
         if not answer.exists():
             tail = output.read_bytes().decode(errors="replace").strip()[-4000:]
-            raise BenchError(f"The scenarios could not be collected: {tail}", file=shown_root)
+            said = tail or "importing them ended the process without a word"
+            raise BenchError(f"The scenarios could not be collected: {said}", file=shown_root)
         report = json.loads(answer.read_text(encoding="utf-8"))
     complaints = list(dict.fromkeys(Complaint(**row) for row in report["complaints"]))
     if complaints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +32,21 @@ class Gathered:
     def pytest_make_parametrize_id(self, config: pytest.Config, val: object, argname: str) -> str:
         return unnamed_id(argname)
 
-    def pytest_exception_interact(
-        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any], report: object
-    ) -> None:
-        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
-            self.complaints.append(import_complaint(call.excinfo.value, node.path, self.root))
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Whatever keeps a file out stops the bench: pytest itself passes over one that skips itself or is left in a
+        debugger, and ends everything for one that exits."""
+        try:
+            report = yield
+        except SystemExit as error:
+            self.complaints.append(import_complaint(error, collector.path, self.root))
+            return pytest.CollectReport(collector.nodeid, "failed", "", [])
+        call: pytest.CallInfo[Any] = vars(report)["call"]
+        if call.excinfo is not None:
+            self.complaints.append(import_complaint(call.excinfo.value, collector.path, self.root))
+        return report
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import itertools
 import traceback
+from bdb import BdbQuit
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import pytest
 
@@ -59,7 +61,15 @@ def import_complaint(error: BaseException, file: Path, root: Path) -> Complaint:
     if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(root):
         where, line = Path(error.filename), error.lineno
     said = error.msg if isinstance(error, SyntaxError) else str(error)
-    last = f"{type(error).__name__}: {' '.join(said.split())[:2000]}"
+    said = " ".join(said.split())[:2000]
+    if isinstance(error, pytest.skip.Exception | SkipTest):
+        text = (
+            f"It leaves itself out of the plan: {said.rstrip('.')}. Skip in its scenarios, then their trials tell it."
+        )
+        return Complaint(text, where.relative_to(root).as_posix(), line)
+    if isinstance(error, BdbQuit):
+        said = "a breakpoint() stops within a scenario, in `benchsite try SCENARIO --pdb`"
+    last = f"{type(error).__name__}: {said}" if said else type(error).__name__
     way = traceback.format_list(frames)[:-1]  # where it ends stands before the sentence
     text = f"It could not be imported: {last.rstrip('.')}."
     if way:

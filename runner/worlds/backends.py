@@ -93,9 +93,10 @@ def choose_world(
 
     `code` is what the bench runs on this machine: where it speaks of docker, whose service sees no trial's mounts,
     worlds are copies unless overlays were asked for."""
+    asked = "--world" if wanted else VARIABLE
     wanted = wanted or os.environ.get(VARIABLE) or AUTO
     if wanted not in WORLDS:
-        raise EnvironmentRefused(f"There are no worlds of the kind {wanted!r}; choose {', '.join(WORLDS)}.")
+        raise EnvironmentRefused(f"{asked}: there are no worlds of the kind {wanted!r}; choose {', '.join(WORLDS)}.")
     if wanted == COPY or source is None or template is None:
         return Choice()  # an empty world has nothing to lie over
     if wanted == AUTO and (template.files < PAYS_FROM or environment not in INSIDE):

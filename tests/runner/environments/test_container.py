@@ -207,7 +207,7 @@ def test_what_keeps_containers_from_working_is_one_sentence(containers: None, mo
     assert "10.1.2.3" in container.ENVIRONMENT.refusal(Needs(image=NAME, network="none", endpoint="http://10.1.2.3"))
     assert choose("auto", image=NAME).name == "container"
     monkeypatch.setenv("BENCHSITE_CONTAINERS", "no-such-engine")
-    assert container.unusable() == engines.MISSING
+    assert "'no-such-engine', which BENCHSITE_CONTAINERS names, was not found" in container.unusable()
     with pytest.raises(EnvironmentRefused, match="install the package 'podman'"):
         choose("auto", image=NAME)
 

@@ -125,7 +125,25 @@ def test_a_syntax_error_is_told_at_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_ends_the_process_does_not_pass_unseen(tmp_path: Path) -> None:
-    assert "could not be" in refused(tmp_path, "import os\nos._exit(0)\n")
+    assert "ended the process without a word" in refused(tmp_path, "import os\nos._exit(0)\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("pytest.importorskip('absent')", "leaves itself out of the plan: could not import 'absent'"),
+        ("import unittest\nraise unittest.SkipTest('later')", "leaves itself out of the plan: later. Skip in its"),
+        ("breakpoint()\nx = 1", "BdbQuit: a breakpoint() stops within a scenario, in `benchsite try SCENARIO --pdb`."),
+        ("raise SystemExit(3)", "It could not be imported: SystemExit: 3."),
+    ],
+)
+def test_no_file_is_left_out_because_it_never_came_to_its_scenarios(tmp_path: Path, source: str, sentence: str) -> None:
+    """Its scenarios would be missing from the plan, and so from every figure, without a word."""
+    folder = write_bench(tmp_path / "bench", {"one": f"{source}\ndef bench_a(agent): ...", "two": "def bench_b(): ..."})
+    with pytest.raises(BenchError) as caught:
+        collect(folder, GLOB, folder)
+    assert sentence in str(caught.value)
+    assert str(caught.value).startswith(f"{folder}/tests/bench_one.py:")
 
 
 def test_faults_are_told_together(tmp_path: Path) -> None:

@@ -225,6 +225,9 @@ def test_an_overlay_that_cannot_be_had_is_refused_with_the_reason(
         ask("overlay", template, tree, environment="container")
     with pytest.raises(EnvironmentRefused, match="'ramdisk'; choose auto, copy, overlay"):
         ask("ramdisk", template, tree)
+    monkeypatch.setenv("BENCHSITE_WORLD", "ramdisk")
+    with pytest.raises(EnvironmentRefused, match="BENCHSITE_WORLD: there are no worlds of the kind 'ramdisk'; choose"):
+        choose_world(None, template, tree, "local")
     monkeypatch.setenv("BENCHSITE_WORLD", "copy")
     assert choose_world(None, template, tree, "local").name == "copy"
 
