@@ -109,11 +109,12 @@ def _send(processes: Iterable[Process], *signals: int) -> None:
                 break
 
 
-_ended: dict[int, int] = {}
+unclaimed: dict[int, int] = {}
+"""Statuses of children that were collected while others were ended."""
 
 
 def _reap(really: bool = True) -> bool:
-    """Collect the dead; returns whether any child is left. Their statuses wait in `_ended` for who asks."""
+    """Collect the dead; returns whether any child is left. Their statuses wait in `unclaimed` for who asks."""
     while really:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -121,13 +122,13 @@ def _reap(really: bool = True) -> bool:
             return False
         if pid == 0:
             return True
-        _ended[pid] = status
+        unclaimed[pid] = status
     return True
 
 
 def collected(*pids: int) -> tuple[int, int] | None:
     """Hand out one of these children that was collected while others were ended, with its status; None for none."""
-    return next(((pid, _ended.pop(pid)) for pid in pids if pid in _ended), None)
+    return next(((pid, unclaimed.pop(pid)) for pid in pids if pid in unclaimed), None)
 
 
 class Server:
@@ -227,7 +228,7 @@ class Server:
         return bytes(data)
 
     def start(self, number: int, argv: list[str], env: dict[str, str], cwd: str, descriptors: tuple[int, ...]) -> None:
-        _ended.clear()
+        unclaimed.clear()
         self.spared = descendants(os.getpid()) if _reap() else []
         self.number, self.pid = number, 0
         try:
@@ -267,7 +268,7 @@ class Server:
     def report(self) -> None:
         """Tell how the command ended, once it has; what it started lives on."""
         _reap()
-        status = _ended.pop(self.pid, None)
+        status = unclaimed.pop(self.pid, None)
         if not self.pid or status is None:
             return
         self.pid = 0

@@ -72,10 +72,10 @@ def of_trial() -> Keeper:
 
 
 class Pool:
-    """`members` are all that live; what is below them is theirs to end."""
+    """`members` are all that live, by the pid of each; what is below them is theirs to end."""
 
     def __init__(self) -> None:
-        self.members: list[Pooled] = []
+        self.members: dict[int, Pooled] = {}
         self._idle: list[Pooled] = []
 
     def lend(self) -> Pooled | None:
@@ -89,7 +89,7 @@ class Pool:
             one = Pooled.started()
         except OSError:
             return None
-        self.members.append(one)
+        self.members[one.process[0]] = one
         return one
 
     def take_back(self, one: Pooled, cleared: bool) -> bool:
@@ -111,7 +111,7 @@ class Pool:
             time.sleep(0.0005)
 
     def _drop(self, one: Pooled) -> None:
-        self.members.remove(one)
+        del self.members[one.process[0]]
         if keeper.process_of(one.process[0]) == one.process:
             kill_tree(one.process[0])
         with contextlib.suppress(OSError):

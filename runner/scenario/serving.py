@@ -112,11 +112,11 @@ class Server:
             for descriptor, _ in poll.poll():
                 if descriptor == self.wake:
                     os.read(self.wake, 4096)
+                    self._reap()
                 elif not self._obey():
                     self.keepers.dismiss()
                     keeper.end_all(os.getpid())
                     return
-            self._reap()
 
     def _obey(self) -> bool:
         try:
@@ -144,7 +144,7 @@ class Server:
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
             self._become(job, pipe, parent, pooled)
-        keeper.collected(pid)  # of an orphan that had this number before
+        keeper.unclaimed.pop(pid, None)  # of an orphan that had this number before
         self.children[pid] = Child(job, pipe, pooled)
 
     def _become(self, job: TrialJob, pipe: EventPipe, parent: int, pooled: Pooled | None) -> NoReturn:
@@ -158,7 +158,7 @@ class Server:
             os.setsid()
             become_subreaper()
             self.socket.detach()
-            held = [one.connection.fileno() for one in self.keepers.members if one is not pooled]
+            held = [one.connection.fileno() for one in self.keepers.members.values() if one is not pooled]
             for descriptor in (*self._wakes, *held, *(child.pipe.descriptor for child in self.children.values())):
                 os.close(descriptor)
             if pooled is not None:
@@ -195,7 +195,7 @@ class Server:
 
     def _gone(self) -> tuple[int, int] | None:
         """Give a child that has ended. Ending a trial's orphans collects whatever died meanwhile, other trials too."""
-        if early := keeper.collected(*self.children, *[one.process[0] for one in self.keepers.members]):
+        if keeper.unclaimed and (early := keeper.collected(*self.children, *self.keepers.members)):
             return early
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -205,8 +205,8 @@ class Server:
 
     def _end_orphans(self) -> None:
         """What a dead trial or keeper left becomes a child of this process. Those that live keep their own orphans."""
-        keepers = [one.process for one in self.keepers.members]
-        if not {*_children()} <= {*self.children, *(pid for pid, _ in keepers)}:
+        if not {*_children()} <= {*self.children, *self.keepers.members}:
+            keepers = [one.process for one in self.keepers.members.values()]
             keeper.end_all(os.getpid(), [*map(keeper.process_of, self.children), *keepers])
 
 
@@ -227,7 +227,7 @@ def _children() -> list[int]:
         os.close(descriptor)
     except OSError:
         return [process[0] for process in keeper.descendants(pid)]
-    return [int(one) for one in found.split()]
+    return [*map(int, found.split())]
 
 
 def _leave(warm: Warm, items: Items, job: TrialJob, pipe: EventPipe, pooled: Pooled | None = None) -> NoReturn:

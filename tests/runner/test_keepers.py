@@ -22,7 +22,7 @@ LEAVE = "(setsid sleep 600 & echo $! > left.pid) ; sleep 0.2"
 def pool() -> Iterator[Pool]:
     made = Pool()
     yield made
-    for one in [*made.members]:
+    for one in [*made.members.values()]:
         made.take_back(one, False)
     given.clear()
 
@@ -121,5 +121,5 @@ def test_a_keeper_that_was_killed_while_it_waited_is_replaced(pool: Pool, tmp_pa
     given.clear()
     other, kept = lend(pool)
     assert other is not one
-    assert pool.members == [other]
+    assert [*pool.members.values()] == [other]
     assert run(kept, "true", tmp_path) == 0
