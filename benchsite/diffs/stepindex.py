@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from runner.transcript import MAX_LINE, ROLES, lines_of, row_of
 
-FORMAT = 2
+FORMAT = 3
 """A part of what an index is kept under: another shape of it, another answer."""
 PAGE = 200
 ERRORS = "errors"
@@ -32,18 +32,22 @@ def filters(role: str, exit_code: object) -> tuple[str, ...]:
 
 
 def places(file: BinaryIO) -> dict[str, Any]:
-    """Give `counts` of steps and `starts` (the byte of every 200th) by filter; `first`: the number a page begins."""
+    """Give `counts` of steps, `starts` (the byte of every 200th) and `first` (its number), each by filter.
+
+    Steps are numbered as they stand, from 1; `numbered` tells whether each says so itself, as those of our own do.
+    """
     counts = dict.fromkeys(FILTERS, 0)
     starts: dict[str, list[int]] = {name: [] for name in FILTERS}
-    first: list[int] = []
-    for start, row in rows(file):
-        if counts[""] % PAGE == 0:
-            first.append(row["n"] if isinstance(row.get("n"), int) else 0)
+    first: dict[str, list[int]] = {name: [] for name in FILTERS}
+    numbered = True
+    for number, (start, row) in enumerate(rows(file), 1):
+        numbered = numbered and type(row.get("n")) is int and row["n"] == number
         for name in filters(row["role"], row.get("exit_code")):
             if counts[name] % PAGE == 0:
                 starts[name].append(start)
+                first[name].append(number)
             counts[name] += 1
-    return {"counts": counts, "starts": starts, "first": first}
+    return {"counts": counts, "starts": starts, "first": first, "numbered": numbered}
 
 
 def keys(file: BinaryIO) -> bytes:
@@ -62,12 +66,12 @@ def keys(file: BinaryIO) -> bytes:
 def rows(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give the steps of a transcript as bare JSON, each with the bytes before it; reads them fast."""
     for start, line in lines_of(file, MAX_LINE):
-        row = row_of(line, _loads)
+        row = row_of(line, loads)
         if row is not None:
             yield start, row
 
 
-def _loads(line: bytes) -> Any:
+def loads(line: bytes) -> Any:
     """Read a line of JSON fast; what only the standard library reads (lone surrogates) is left to it."""
     try:
         return from_json(line)

@@ -20,6 +20,7 @@ MAX_INT = 2**48
 """More than any honest count, and small enough that sums still fit a bigint column."""
 DEEPEST = 200
 """How deep JSON may be nested: what walks it level by level must not run out of stack on any page."""
+TOO_DEEP = "(nested too deeply to be shown)"
 
 
 def text(value: Any, limit: int | None = None) -> str:
@@ -65,17 +66,19 @@ def word(value: Any, limit: int) -> str:
     return ODD.sub("_", text(value).lower())[:limit] or "_"
 
 
-def tree(value: Any) -> Any:
-    """Clean a JSON value throughout; NaN and the infinities become null."""
+def tree(value: Any, depth: int = 0) -> Any:
+    """Clean a JSON value throughout; NaN and the infinities become null, what was stored before DEEPEST a few words."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, float):
         return number(value)
+    if not isinstance(value, (dict, list, tuple)):
+        return value
+    if depth >= DEEPEST:
+        return TOO_DEEP
     if isinstance(value, dict):
-        return {text(key): tree(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [tree(inner) for inner in value]
-    return value
+        return {text(key): tree(inner, depth + 1) for key, inner in value.items()}
+    return [tree(inner, depth + 1) for inner in value]
 
 
 def dumped(value: Any) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from benchsite.artifacts.models import Blob
-from benchsite.artifacts.store import open_blob, read_blob
+from benchsite.artifacts.store import open_blob
 from benchsite.flows import clean
 from runner.collected import STATUSES
 from runner.errors import RunnerError
 from runner.surroundings import how_held
 
-from .loaded import MANIFEST_LIMIT
+from .loaded import manifest_json
 from .provenance import HUGE
 
 SHOWN = 50
@@ -81,7 +80,7 @@ def plan_of(manifest: str, state: str | None, scenario: str) -> Plan | None:
 @lru_cache(maxsize=64)
 def _plans(digest: str) -> tuple[tuple[Row, ...], dict[str, int]]:
     """Read the plans of a manifest once, and which of them each scenario has."""
-    found = json.loads(read_blob(digest, MANIFEST_LIMIT, Blob.State.PRESENT))
+    found = manifest_json(digest, Blob.State.PRESENT)
     plans = tuple(clean.tree(plan) for plan in found.get("plans") or () if isinstance(plan, dict))
     names = [str(one["id"]) for one in found["scenarios"]]
     return plans, {names[row[1]]: row[4] for row in reversed(found["rows"])}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchsite.artifacts.store import read_blob
 from benchsite.flows import clean
 from benchsite.runs.models import Attempt as AttemptRow
 from benchsite.runs.models import Observation as ObservationRow
@@ -20,7 +18,7 @@ from runner.frames import Columns, kinds, row_of
 from runner.manifest import Manifest
 from runner.records import Attempt, ChangeRecord, Observation, Trial, Usage, Value
 
-from .loaded import MANIFEST_LIMIT
+from .loaded import manifest_json
 
 PART = 1000
 """Trials read at a time: memory is bounded by them and the manifest, not by the run."""
@@ -48,7 +46,7 @@ class Frame:
 
 def frame_of(run: Run, *, every: bool = False) -> Frame:
     """Open a run's frame; a manifest that may not be shown, or is not here, is refused in one sentence."""
-    data = json.loads(read_blob(run.manifest, MANIFEST_LIMIT))
+    data = manifest_json(run.manifest)
     numbers = {name: data.pop(name) for name in ("rows", "order") if name in data}
     return Frame(Manifest.from_json({**clean.tree(data), **numbers}), run, every)
 

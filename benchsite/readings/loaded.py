@@ -15,7 +15,7 @@ from django.db.models import Q, Subquery, TextField
 from django.db.models.functions import Cast
 
 from benchsite.artifacts.models import Blob
-from benchsite.artifacts.store import open_blob, read_blob
+from benchsite.artifacts.store import BlobRefused, open_blob, read_blob
 from benchsite.benches.models import ScenarioVersion
 from benchsite.flows import clean
 from benchsite.runs.models import Run, Slot, Tally
@@ -226,10 +226,20 @@ def _kept_values(of: AsItIs, measure: MeasureFacts) -> Values:
     return _values(of.run.tallies.all(), measure)
 
 
+def manifest_json(digest: str, state: str | None = None) -> dict[str, Any]:
+    """Read a manifest as it came. One stored before there was a limit may be nested deeper than a page's stack goes."""
+    data = read_blob(digest, MANIFEST_LIMIT, state)
+    try:
+        found: dict[str, Any] = json.loads(data)
+    except RecursionError as error:
+        raise BlobRefused(digest, "deep", f"The blob {digest[:8]}… is nested too deep to be read.") from error
+    return found
+
+
 @lru_cache(maxsize=64)
 def _manifest(digest: str) -> dict[str, Any]:
     """Read a manifest once: that of a large run has its trials in a megabyte, and no page shows those."""
-    found: dict[str, Any] = json.loads(read_blob(digest, MANIFEST_LIMIT, Blob.State.PRESENT))
+    found = manifest_json(digest, Blob.State.PRESENT)
     # the blob has the text as it came; rows are many, only numbers, and shown by nobody
     return {key: clean.tree(value) for key, value in found.items() if key not in ("rows", "order")}
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import BinaryIO
 
 from benchsite.diffs import ansi
-from benchsite.diffs.stepindex import PAGE
-from runner.transcript import MAX_LINE, Step, lines_of, step_of
+from benchsite.diffs.stepindex import PAGE, loads
+from runner.transcript import MAX_LINE, Step, lines_of, row_of, step_of_row
 
 from .shelf import Shelf
 from .steps import Placed, filters_of
@@ -40,13 +41,10 @@ def find_steps(placed: Sequence[Placed], shelf: Shelf, words: str, role: str, pa
     pattern, needle = pattern_of(words), _needle(words)
     kept: list[tuple[int, Step]] = []
     total = read = 0
-    for one, line in _lines(placed, shelf):
-        read += len(line)
+    for one, size, step in _steps(placed, shelf, needle):
+        read += size
         if read > FIND_BYTES:
             return Found(tuple(kept), total, f"Only the first {FIND_BYTES:,} bytes were searched.")
-        if needle and needle not in line.lower() and b"\\u" not in line:
-            continue
-        step = step_of(line)
         if step is None or role not in filters_of(step) or not _stands(step, pattern):
             continue
         if total == FIND_STEPS:
@@ -61,12 +59,28 @@ def _needle(words: str) -> bytes:
     return words[:LONGEST].lower().encode() if _QUIET.fullmatch(words[:LONGEST]) else b""
 
 
-def _lines(placed: Sequence[Placed], shelf: Shelf) -> Iterator[tuple[Placed, bytes]]:
+def _steps(placed: Sequence[Placed], shelf: Shelf, needle: bytes) -> Iterator[tuple[Placed, int, Step | None]]:
     for one in placed:
         file = shelf.open(one.digest)
         if file is not None:
             with file:
-                yield from ((one, line) for _, line in lines_of(file, MAX_LINE))
+                yield from ((one, size, step) for size, step in _read(file, needle, one.index.numbered))
+
+
+def _read(file: BinaryIO, needle: bytes, numbered: bool) -> Iterator[tuple[int, Step | None]]:
+    """Give the size of each line and its step; None where it is none, or need not be parsed as the words aren't there.
+
+    Steps that do not say their number are all parsed: who counts them must know which lines are steps.
+    """
+    number = 0
+    for _, line in lines_of(file, MAX_LINE):
+        if numbered and needle and needle not in line.lower() and b"\\u" not in line:
+            yield len(line), None
+            continue
+        row = row_of(line, loads)
+        number += row is not None
+        step = None if row is None else step_of_row(row)
+        yield len(line), replace(step, n=number) if step and not numbered else step
 
 
 def _stands(step: Step, pattern: re.Pattern[str]) -> bool:

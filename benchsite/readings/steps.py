@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 from benchsite.artifacts.models import StepIndex
@@ -19,11 +18,12 @@ from .shelf import Shelf, diff_cache
 
 @dataclass(frozen=True)
 class Index:
-    """`counts` of steps and `starts` (the byte of every 200th step) by filter; `first`: the number each page begins."""
+    """What `stepindex.places` gives."""
 
     counts: dict[str, int]
     starts: dict[str, list[int]]
-    first: list[int]
+    first: dict[str, list[int]]
+    numbered: bool
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,7 @@ def place(asked: Sequence[tuple[int, str]], shelf: Shelf) -> list[Placed]:
     """Index transcripts, given as (request, digest); those that may not be shown are left out: the shelf says why."""
     open_ones = [(request, digest) for request, digest in asked if shelf.readable(digest)]
     made = _indexes([digest for _, digest in open_ones], shelf)
-    return [
-        Placed(request, digest, Index(made[digest]["counts"], made[digest]["starts"], made[digest]["first"]))
-        for request, digest in open_ones
-        if digest in made
-    ]
+    return [Placed(request, digest, Index(**made[digest])) for request, digest in open_ones if digest in made]
 
 
 def keys_of(placed: Sequence[Placed], shelf: Shelf) -> Iterator[bytes]:
@@ -120,35 +116,25 @@ def rows_between(
         start, end = max(0, start - many), end - many
 
 
-def page_with(placed: Sequence[Placed], shelf: Shelf, at: str) -> int:
+def page_with(placed: Sequence[Placed], at: str) -> int:
     """Find the page that holds the step `at` (as `request-step`); the first one where there is no such step."""
     request, _, number = at.partition("-")
     before = 0
     for one in placed:
-        if str(one.request) == request and number.isdigit() and len(number) < 10:
-            found = _position(one, shelf, int(number))
-            return 1 if found is None else (before + found) // PAGE + 1
-        before += one.index.counts.get("", 0)
+        many = one.index.counts[""]
+        if str(one.request) == request and number.isdecimal() and len(number) < 10:
+            return (before + int(number) - 1) // PAGE + 1 if 1 <= int(number) <= many else 1
+        before += many
     return 1
 
 
 def _from(one: Placed, shelf: Shelf, role: str, start: int) -> Iterator[dict[str, Any]]:
-    """Read the steps of a filter from the `start`th on, as bare JSON."""
+    """Read the steps of a filter from the `start`th on, as bare JSON; `n` is where each stands, whatever it says."""
     file = shelf.open(one.digest)
     if file is None:
         return
     with file:
         file.seek(one.index.starts[role][start // PAGE])
-        rows = (row for _, row in stepindex.rows(file) if role in filters(row["role"], row.get("exit_code")))
+        numbered = enumerate(stepindex.rows(file), one.index.first[role][start // PAGE])
+        rows = (row | {"n": n} for n, (_, row) in numbered if role in filters(row["role"], row.get("exit_code")))
         yield from islice(rows, start % PAGE, None)
-
-
-def _position(one: Placed, shelf: Shelf, number: int) -> int | None:
-    """Count the steps before the one with this number; numbers of honest transcripts rise, others are searched."""
-    first = one.index.first
-    page = bisect_right(first, number) - 1
-    rising = all(a < b for a, b in pairwise(first))
-    start = max(0, page) * PAGE if rising and first else 0
-    steps = enumerate(_from(one, shelf, "", start)) if first else iter(())
-    found = next((n for n, row in steps if row.get("n", 0) == number), None)
-    return None if found is None else start + found

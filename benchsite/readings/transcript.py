@@ -87,7 +87,7 @@ def transcript(
         steps, many, bounded = list(found.steps), found.total, found.bounded
     else:
         many, bounded = total(placed, role), ""
-        page = page_with(placed, shelf, at) if at else min(max(1, page), max(1, -(-many // PAGE)))
+        page = page_with(placed, at) if at else min(max(1, page), max(1, -(-many // PAGE)))
         steps = list(page_of(placed, shelf, role, page))
     pattern = pattern_of(words) if words else None
     shown = tuple(show(step, request, pattern) for request, step in steps)
@@ -110,9 +110,12 @@ def raw_transcript(page: Transcript, which: str) -> Raw | None:
 
 def sources_of(seen: Seen, attempt: int | None = None) -> tuple[Source, ...]:
     rows = [row for row in seen.record(attempt).get("requests") or [] if isinstance(row, dict)]
+    numbers = [int(row.get("number") or n) for n, row in enumerate(rows, 1)]
+    if len({*numbers}) < len(numbers):  # no step could be told from another one's
+        numbers = [*range(1, len(rows) + 1)]
     return tuple(
-        Source(int(row.get("number") or n), row.get("transcript") or "", row.get("output") or "")
-        for n, row in enumerate(rows, 1)
+        Source(number, row.get("transcript") or "", row.get("output") or "")
+        for number, row in zip(numbers, rows, strict=True)
     )
 
 

@@ -68,3 +68,11 @@ def test_programs_are_told_in_json_what_is_not_there_and_what_broke(monkeypatch:
     broken = client.get("/api/v1/runs")
     assert broken.status_code == 500
     assert re.search(r"error [0-9a-f]{8}\.$", broken.json()["detail"])
+
+
+def test_programs_are_told_in_json_which_methods_an_address_takes(client: Client) -> None:
+    refused = client.post("/api/v1/runs")
+    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET")
+    assert refused.json() == {"detail": "This address takes GET, not POST."}
+    assert client.get("/api/v1/uploads").json() == {"detail": "This address takes POST, not GET."}
+    assert client.delete("/runs/").headers["Content-Type"] != "application/json"

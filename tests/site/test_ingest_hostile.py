@@ -16,6 +16,7 @@ from benchsite.artifacts.store import store
 from benchsite.benches.models import Bench
 from benchsite.flows.ingest import FULL, NoRoom, ingest
 from benchsite.flows.recheck import differences
+from benchsite.readings import conditions, loaded
 from benchsite.runs.models import Run, Trial
 from runner.digests import sha256_file
 from runner.errors import JournalError
@@ -232,6 +233,29 @@ def test_what_is_nested_too_deep_is_refused_wherever_it_stands(tmp_path: Path, c
     (run_dir / "manifest.json").write_text(manifest.replace('"host": {', f'"host": {{"x":{allowed},', 1))
     run = ingest(run_dir, verdict="accepted")
     assert client.get(f"/runs/{run.ulid}/").status_code == 200
+
+
+@pytest.mark.parametrize("depth", [600, 900])
+def test_a_run_stored_before_nesting_was_limited_still_has_its_pages(
+    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch, depth: int
+) -> None:
+    run_dir = make.make_run(tmp_path)
+    deep, path = '{"a":' * depth + "1" + "}" * depth, run_dir / "manifest.json"
+    path.write_text(path.read_text().replace('"timeouts": {', f'"timeouts": {{"x": {deep},', 1))
+    with monkeypatch.context() as older:
+        older.setattr("benchsite.flows.clean._too_deep", lambda value: False)
+        run = ingest(run_dir, verdict="accepted")
+    trial = run.trials.filter(state="scored").values_list("index", flat=True)[0]
+    pages = ("", "?format=json", "report.html", f"t/{trial}/", f"t/{trial}/?format=json")
+    for address in (*pages, "frame.csv"):
+        assert client.get(f"/runs/{run.ulid}/{address}").status_code == 200, address
+    for kept in (loaded._manifest, conditions._plans):
+        kept.cache_clear()
+    monkeypatch.setattr(loaded, "read_blob", lambda *asked: b"[" * 100_000)
+    for address in pages[::2]:
+        assert client.get(f"/runs/{run.ulid}/{address}").status_code == 200, address
+    refused = client.get(f"/runs/{run.ulid}/frame.csv")
+    assert refused.status_code == 410 and b"is nested too deep to be read." in refused.content
 
 
 def test_a_journal_that_is_refused_is_not_kept(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, IntegerField, OuterRef, TextField, Value
-from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Count, F, OuterRef, TextField
+from django.db.models.functions import Cast
 
 from benchsite.artifacts.models import Blob, BlobUse
 from benchsite.benches.models import Bench
@@ -21,12 +20,10 @@ from benchsite.readings.compare.cautions import PARTS
 from benchsite.readings.home import Coverage, coverage
 from benchsite.readings.sheet import Sheet
 from benchsite.readings.words import count
-from benchsite.runs.models import Cell, Run, Trial
+from benchsite.runs.models import Cell, Planned, Run, Trial
 from runner.hashes import different
 
 from .asked import ANY, Asked, Page
-
-PLANNED = Coalesce(Cast(KT("counts__planned"), IntegerField()), Value(0))
 
 
 @dataclass(frozen=True)
@@ -67,8 +64,8 @@ class RunsPage(Page[Row]):
 
 
 def runs_page(asked: Asked) -> RunsPage:
-    every = Run.objects.annotate(planned=PLANNED)
-    found = _narrowed(every, asked)
+    every = Run.objects.annotate(planned=Planned("counts"))
+    found = narrowed(every, asked)
     part, onward = asked.part(found.only("pk"), every)
     # from one bench's end of its index: as "the same bench", a database may look for it through all runs there are
     beside = Run.objects.counted().filter(bench__gte=OuterRef("bench"), bench__lte=OuterRef("bench"))
@@ -79,7 +76,7 @@ def runs_page(asked: Asked) -> RunsPage:
     return RunsPage(asked, tuple(_rows([runs[run.pk] for run in part])), found.count(), onward)
 
 
-def _narrowed(runs: Any, asked: Asked) -> Any:
+def narrowed(runs: Any, asked: Asked) -> Any:
     if asked.verdicts != ANY:
         runs = runs.filter(verdict=asked.verdicts)
     if asked.bench:

@@ -86,5 +86,5 @@ def test_an_index_knows_where_every_two_hundredth_step_lies_and_passes_over_what
     data = b'not json\n{"role": "nobody"}\n' + data[:-1] + b', "cut'
     made = places(io.BytesIO(data))
     assert made["counts"][""] == made["counts"]["assistant"] == 400
-    assert made["first"] == [1, 201]
+    assert made["first"][""] == [1, 201]
     assert [json.loads(data[at:].split(b"\n")[0])["n"] for at in made["starts"][""]] == [1, 201]

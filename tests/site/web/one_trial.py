@@ -65,7 +65,11 @@ def _events(story: Story, before: World, blobs: BlobStore) -> list[dict[str, Any
     blob, counts = changes_blob(before, after, blobs)
     if story.record is not None:
         blob = blobs.put(story.record)
-    steps = b"".join(json.dumps({"n": n, **step}).encode() + b"\n" for n, step in enumerate(story.steps, 1))
+    said = (
+        {key: value for key, value in {"n": n, **step}.items() if value is not None}
+        for n, step in enumerate(story.steps, 1)
+    )
+    steps = b"".join(json.dumps(step).encode() + b"\n" for step in said)
     usage = {"tokens_in": 1200, "cost": 0.25}
     events = [
         {"type": "trial.started", "seed": 1, "worker": 0},

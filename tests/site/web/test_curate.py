@@ -16,8 +16,8 @@ from django.urls import reverse
 
 from benchsite.artifacts.models import Blob
 from benchsite.curation.models import BlobDecision, Decision
-from benchsite.readings.curate import asked
-from benchsite.runs.models import Run
+from benchsite.readings.curate import asked, runs
+from benchsite.runs.models import Planned, Run
 from runner.digests import sha256
 from tests import make
 
@@ -251,6 +251,18 @@ def test_a_list_goes_on_by_its_last_row_in_any_order(
             link = soup.select_one("a[rel=next]")
             query = str(link["href"]) if link else ""
         assert seen == order, sort
+
+
+@pytest.mark.parametrize("verdict", ["submitted", "any"])
+def test_runs_by_size_are_read_from_an_index_and_not_sorted(db: None, verdict: str) -> None:
+    question = asked.Asked(sort="size", verdict=verdict)
+    rows = runs.narrowed(Run.objects.annotate(planned=Planned("counts")), question).order_by(*question.order)
+    if connection.vendor == "postgresql":  # a table this small it would rather sort
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_sort = off")
+    plan = rows.only("pk")[: asked.LIMIT].explain()
+    assert "largest" in plan
+    assert "Sort" not in plan and "B-TREE" not in plan
 
 
 def test_its_lists_ask_few_queries_whatever_their_length(curator: Client, waiting: list[Run]) -> None:

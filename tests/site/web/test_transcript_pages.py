@@ -62,10 +62,20 @@ def test_a_step_is_found_on_its_page_by_its_number(client, run):
         assert numbers(client.get(trial_url(run, f"transcript/?at={odd}")))[0] == 1
 
 
-def test_numbers_that_do_not_rise_are_searched_one_by_one(client, tmp_path):
-    shuffled = [{**row(1), "n": n, "role": "user"} for n in [*range(500, 0, -1)]]
-    run = take_in(tmp_path, Story(steps=shuffled))
-    assert 3 in numbers(client.get(trial_url(run, "transcript/?at=1-3")))
+@pytest.mark.parametrize(
+    "said", [lambda n: {"n": None}, lambda n: {"n": 7}, lambda n: {"n": -n}, lambda n: {"n": f"{n}"}]
+)
+def test_steps_of_foreign_transcripts_have_each_an_anchor_whatever_number_they_say(client, tmp_path, said):
+    run = take_in(tmp_path, Story(steps=[row(n) | said(n) for n in range(1, 501)]))
+    seen = []
+    for page in (1, 2, 3):
+        seen += [tag["id"] for tag in soup(client.get(trial_url(run, f"transcript/?page={page}"))).select("li.step")]
+    assert seen == [f"s1-{n}" for n in range(1, 501)]
+    assert soup(client.get(trial_url(run, "transcript/?at=1-333"))).select_one("#s1-333")
+    failed = soup(client.get(trial_url(run, "transcript/?role=errors"))).select(".step-n")
+    assert [tag["href"].split("at=")[1] for tag in failed] == [f"1-{n}#s1-{n}" for n in range(4, 501, 50)]
+    found = soup(client.get(trial_url(run, "transcript/?find=needle"))).select_one(".step-n")
+    assert found["href"].endswith("at=1-104#s1-104")
 
 
 def test_the_pages_of_several_requests_follow_one_another(client, tmp_path):
@@ -80,6 +90,13 @@ def test_the_pages_of_several_requests_follow_one_another(client, tmp_path):
     assert last[0] == "2.51"
     assert len(last) == 100
     assert soup(client.get(trial_url(run, "transcript/?at=2-120"))).select_one("#s2-120")
+
+
+def test_two_requests_of_one_number_do_not_share_anchors(client, tmp_path):
+    again = {"type": "request", "number": 1, "exit_code": 0, "timed_out": False, "seconds": 1.0, "usage": {}}
+    run = take_in(tmp_path, Story(steps=[row(1)]), more=[again | {"transcript": json.dumps(row(2)).encode()}])
+    shown = soup(client.get(trial_url(run, "transcript/"))).select("li.step")
+    assert [tag["id"] for tag in shown] == ["s1-1", "s2-1"]
 
 
 def test_words_are_found_on_the_server_through_colours_arguments_and_cases(client, run):
