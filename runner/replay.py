@@ -234,6 +234,8 @@ def _judge(attempt: Fields, event: Event) -> None:
 
 def _observe(attempt: Fields, event: Event) -> None:
     get, measure = event.get, event["measure"]
+    if type(measure) is not str:
+        raise ValueError(f"{str(measure)[:40]!r} is no name of a measure")
     fields = {
         "measure": measure,
         "value": get("value"),

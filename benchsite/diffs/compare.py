@@ -193,7 +193,9 @@ def _pages(path: str, side: Side | None, source: Source, cache: Cache) -> Pages:
 
 def codes_of(change: Changed, old: Source, new: Source, options: Options, cache: Cache) -> tuple[Opcode, ...]:
     """Compare the lines of two sides, or look up what was found before."""
-    before, after = (side.sha256 if side else "" for side in (change.before, change.after))
+    pairs = ((change.before, old), (change.after, new))
+    # a record may name a digest where nothing was read: what is kept under that digest is of its bytes
+    before, after = (side.sha256 if side and source.data else "" for side, source in pairs)
     key = ["lines", lines.ENGINE, before, after, old.form, options.space]
     packed = cache.get(key, lambda: lines.pack(lines.opcodes(old.data, new.data, options.space)))
     return lines.unpack(packed, lines.count_lines(old.data), lines.count_lines(new.data))

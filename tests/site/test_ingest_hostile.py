@@ -106,6 +106,7 @@ def test_hostile_text_is_cleaned_flagged_and_never_an_error(tmp_path: Path, clie
         ({"type": "trial.finished", "trial": 0, "attempt": 1, "state": "won"}, "won"),
         ({"type": "trial.finished", "trial": 0, "attempt": 1}, "state"),
         ({"type": "observe", "trial": 0, "attempt": 1, "measure": ["x"]}, "cannot be read"),
+        ({"type": "observe", "trial": 0, "attempt": 1, "measure": float("nan"), "value": 1}, "no name of a measure"),
         ({"type": "run.finished", "state": "won"}, "won"),
         ({"type": "request", "trial": 0, "attempt": 1, "number": 1, "transcript": {"a": 1}}, "digest"),
         ({"type": "cell.stopped", "cell": 99, "sentence": "x", "code": "boot"}, "cell"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,12 @@ def test_what_is_no_file_is_named_and_has_no_rows(after: Side, sentence: str) ->
 def test_a_file_that_was_edited_and_then_called_generated_stays_open():
     change = Changed("a.txt", "modified", side(b"x\n"), side(b"# @generated\ny\n"))
     assert compare(change, b"x\n", b"# @generated\ny\n", Options(), Cache(None)).folded == ""
+
+
+def test_a_record_that_names_bytes_it_does_not_show_spoils_no_other_comparison_of_them(tmp_path: Path):
+    cache, old, new = Cache(tmp_path), b"a\nb\nc\n", b"a\nb\nd\n"
+    for odd in (replace(side(old), type="link"), replace(side(old), stored=False, size=0)):
+        assert compare(Changed("x", "type", odd, side(new)), b"", new, Options(), cache).added == 3
+    made = compare(Changed("x", "modified", side(old), side(new)), old, new, Options(), cache)
+    assert (made.added, made.deleted) == (1, 1)
+    assert [row.new.text for row in made.take(Options(), 9)[0] if row.new] == ["a", "b", "d"]
