@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+from .limits import MAX_BYTES
+
 SUFFIXES = (".json", ".ipynb", ".geojson", ".webmanifest", ".avsc", ".har")
+ENCODER = json.JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def is_json(path: str) -> bool:
@@ -12,11 +15,16 @@ def is_json(path: str) -> bool:
 
 
 def pretty(data: bytes) -> bytes | None:
-    """Write JSON with sorted keys, a value a line; None where it is none."""
+    """Write JSON with sorted keys, a value a line; None where it is none, or too large when written out."""
+    parts, room = [], MAX_BYTES
     try:
-        value = json.loads(data)
-        text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+        for part in ENCODER.iterencode(json.loads(data)):
+            parts.append(part)
+            room -= len(part)
+            if room < 0:  # a deeply nested value is mostly indentation, and grows a thousandfold
+                return None
     except (ValueError, RecursionError):
         return None
+    text = "".join(parts)
     # half a surrogate pair is legal in JSON's escapes and in no encoding
     return text.encode("utf-8", "backslashreplace") + b"\n"

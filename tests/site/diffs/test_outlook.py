@@ -107,6 +107,7 @@ def test_the_map_lays_changes_where_they_stand():
         (b"\xff", None),
         (b"[" * 100_000, None),
         (b"1" * 5000, None),
+        (b"[" * 900 + b"1," * 5_000 + b"1" + b"]" * 900, None),  # nine megabytes when written out
     ],
 )
 def test_json_has_one_canonical_form(data, form):
