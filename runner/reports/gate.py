@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +14,7 @@ from runner.statistics.between import Between
 from runner.statistics.objective import target_of
 from runner.statistics.paired import Paired
 from runner.statistics.pairing import WHY
-from runner.statistics.rows import Row, known_sum, rows_of
+from runner.statistics.rows import Key, Row, rows_of
 from runner.statistics.telling import amount, told
 
 from .figures import number
@@ -124,25 +125,36 @@ def _covered(found: Between, other: RunResult, rules: Rules) -> Iterator[Check]:
 def _cost(found: Between, base: RunResult, other: RunResult, rules: Rules) -> Iterator[Check]:
     if rules.max_cost_rise is None:
         return
-    before, now = (_mean_cost(_rows(found, result)) for result in (base, other))
+    before, now = (_costs(found, result) for result in (base, other))
     allowed = f"allowed is {rules.max_cost_rise * 100:g} % more"
-    if before is None or now is None:
-        where = "the baseline" if before is None else "the run"
-        yield Check("cost", False, f"The cost is unknown in {where}; {allowed}.")
+    lost = [cell for cell, costs in before.items() if costs and not now[cell]]
+    both = [cell for cell, costs in before.items() if costs and now[cell]]
+    if lost or not both:
+        where = "the run" if any(before.values()) else "the baseline"
+        of = f" of {', '.join(lost)}" if lost and both else ""
+        yield Check("cost", False, f"The cost{of} is unknown in {where}; {allowed}.")
         return
-    passed = now <= before * (1 + rules.max_cost_rise) + 1e-12
-    yield Check("cost", passed, f"A trial costs ${number(now)}, and ${number(before)} in the baseline; {allowed}.")
+    known = [[cost for cell in both for cost in side[cell]] for side in (before, now)]
+    was, mean = (math.fsum(costs) / len(costs) for costs in known)
+    text = f"A trial costs ${number(mean)}, and ${number(was)} in the baseline"
+    silent = f" (told in {len(both)} of {len(before)} cells)" if len(both) < len(before) else ""
+    yield Check("cost", mean <= was * (1 + rules.max_cost_rise) + 1e-12, f"{text}{silent}; {allowed}.")
+
+
+def _costs(found: Between, result: RunResult) -> dict[str, list[float]]:
+    """The known costs of each cell in common. Cells whose agents tell none are left out on both sides, so that one
+    which begins to tell, or ceases to, is no cheaper mix."""
+    costs: dict[str, list[float]] = {cell: [] for cell in found.cells}
+    ids: dict[Key, str] = {place: cell.id for place, cell in enumerate(result.manifest.cells)}
+    for row in _rows(found, result):
+        if row.cost is not None:
+            costs[ids[row.cell]].append(row.cost)
+    return costs
 
 
 def _rows(found: Between, result: RunResult) -> list[Row]:
     places = {place for place, cell in enumerate(result.manifest.cells) if cell.id in found.cells}
     return [row for row in rows_of(result) if row.cell in places]
-
-
-def _mean_cost(rows: Iterable[Row]) -> float | None:
-    known = [row.cost for row in rows if row.cost is not None]
-    total = known_sum(known)
-    return total / len(known) if total is not None else None
 
 
 def _figure(value: float, rate: bool, unit: str) -> str:

@@ -78,14 +78,24 @@ def test_less_may_be_better(good: RunResult) -> None:
     assert "required is at most 0 files" in made["require"].sentence
 
 
-def test_an_unknown_cost_is_no_cheap_one(good: RunResult) -> None:
-    def costless(trial: Trial) -> Trial:
-        attempts = (replace(one, usage=replace(one.usage, cost=None)) for one in trial.attempts)
-        return replace(trial, attempts=tuple(attempts))
+def _costless(trial: Trial) -> Trial:
+    attempts = (replace(one, usage=replace(one.usage, cost=None)) for one in trial.attempts)
+    return replace(trial, attempts=tuple(attempts))
 
-    blind = replace(good, trials=tuple(map(costless, good.trials)))
+
+def test_an_unknown_cost_is_no_cheap_one(good: RunResult) -> None:
+    blind = replace(good, trials=tuple(map(_costless, good.trials)))
     check = checked(good, blind, max_cost_rise=0.5)["cost"]
     assert (check.passed, "unknown in the run" in check.sentence) == (False, True)
+
+
+def test_a_cell_that_tells_no_cost_any_more_is_no_cheap_one_either(good: RunResult) -> None:
+    cells = [cell.id for cell in good.manifest.cells]
+    half = replace(good, trials=tuple(_costless(t) if t.planned.cell == 0 else t for t in good.trials))
+    check = checked(good, half, max_cost_rise=0.5)["cost"]
+    assert (check.passed, f"of {cells[0]} is unknown in the run" in check.sentence) == (False, True)
+    check = checked(half, half, max_cost_rise=0.0)["cost"]
+    assert (check.passed, f"told in {len(cells) - 1} of {len(cells)} cells" in check.sentence) == (True, True)
 
 
 def test_nothing_asked_or_nothing_in_common_is_refused(good: RunResult, tmp_path: Path) -> None:
