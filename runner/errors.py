@@ -77,3 +77,9 @@ def is_disk_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def is_refused(error: BaseException) -> bool:
+    """Tell whether the machine let nobody read or write a place that was named: who owns it can mend that."""
+    codes = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG)
+    return isinstance(error, OSError) and error.errno in codes and error.filename is not None

@@ -16,6 +16,8 @@ def init(folder: Path | str, name: str | None = None) -> list[Path]:
     folder = Path(folder).resolve()
     if (folder / BENCH_FILE).exists():
         raise BenchError(f"There is a bench in {folder} already; choose another folder.", file=folder / BENCH_FILE)
+    if folder.exists() and not folder.is_dir():
+        raise BenchError(f"{folder} is no folder; choose another name.")
     name = name or f"me/{_slug(folder.name)}"
     contents = {_target(source): source.read_text(encoding="utf-8") for source in _sources()}
     if taken := [path for path in contents if (folder / path).exists()]:

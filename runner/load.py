@@ -25,6 +25,8 @@ def load_bench(folder: Path) -> Bench:
         raise RuntimeError("a bench cannot run one while it is read; a step of a script is `steps.run(...)`")
     folder = Path(folder).resolve()
     file = folder / BENCH_FILE
+    if folder.is_file():
+        raise BenchError(f"{folder} is a file; name the bench's folder, {folder.parent}.")
     if not file.is_file():
         raise BenchError(f"There is no bench.py in {folder}; `benchsite init {folder}` makes a bench that runs.")
     module = _module(file)

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 def try_suite(
     bench: Bench, sealed: Sealed, environment: Environment, plan: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """Refuse a suite that cannot start; give a warning for one that does not end. `plan` is that of a scenario, which
-    may name the image."""
+    """Refuse a place where worlds cannot live, whatever the bench has of its own, and a suite that cannot start; give a
+    warning for one that does not end. `plan` is that of a scenario, which may name the image."""
     from .worlds.copying import copy_world
     from .worlds.places import drop_place, make_place
 
-    if not bench.suite or sealed.world is None:
-        return []
     place = make_place(f"prepare-{ULID()}", 0, 1)
     try:
+        if not bench.suite or sealed.world is None:
+            return []
         copy_world(sealed.world, place.world)
         run_setup(bench, place.world)
         done = _run(bench, environment, place, plan or settings(bench, None))

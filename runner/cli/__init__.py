@@ -33,10 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refused(error: Exception, *, debug: bool) -> int:
-    from runner.errors import DiskFull, RunInterrupted, RunnerError, is_disk_full
+    from runner.errors import DiskFull, RunInterrupted, RunnerError, is_disk_full, is_refused
 
     from .terminal import clean
 
+    if isinstance(error, OSError) and is_refused(error):
+        error = RunnerError(_refused_place(error))
     known = isinstance(error, RunnerError) or is_disk_full(error)
     if debug or not known:
         import traceback
@@ -49,3 +51,11 @@ def _refused(error: Exception, *, debug: bool) -> int:
     else:
         print(f"This is a fault in benchsite itself, not in your bench: {type(error).__name__}.", file=sys.stderr)
     return INTERRUPTED if isinstance(error, RunInterrupted) else COULD_NOT_START
+
+
+def _refused_place(error: OSError) -> str:
+    from runner.worlds.places import worlds_root
+
+    file = os.fsdecode(error.filename)
+    hint = " Set BENCHSITE_WORLDS to a folder of your own." if file.startswith(str(worlds_root())) else ""
+    return f"{file} cannot be read or written ({error.strerror}).{hint}"

@@ -37,6 +37,32 @@ def test_what_cannot_start_is_one_sentence_and_code_two(tmp_path: Path, argument
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["init", "file"], "file is no folder; choose another name."),
+        (["init", "file/bench"], "/file/bench cannot be read or written (Not a directory)."),
+        (["run", "b/bench.py"], "b/bench.py is a file; name the bench's folder"),
+        (["run", "b"], "(Not a directory). Set BENCHSITE_WORLDS to a folder of your own."),
+    ],
+)
+def test_a_place_that_cannot_be_had_is_no_fault_of_benchsite(tmp_path: Path, arguments: list[str], said: str) -> None:
+    make_bench(tmp_path / "b")
+    (tmp_path / "file").write_text("")
+    done = benchsite(*arguments, cwd=tmp_path, BENCHSITE_WORLDS=str(tmp_path / "file" / "worlds"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_place_inside_a_project_is_refused_for_a_bench_without_a_world_too(tmp_path: Path) -> None:
+    """It was found out by each trial, whose process died of it."""
+    (tmp_path / "pyproject.toml").write_text("")
+    done = benchsite("run", make_bench(tmp_path / "b"), BENCHSITE_WORLDS=str(tmp_path / "worlds"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Worlds cannot live in {tmp_path / 'worlds'}: {tmp_path / 'pyproject.toml'} would")
+
+
 def test_debug_shows_where_an_error_came_from(tmp_path: Path) -> None:
     done = benchsite("result", "--debug", cwd=tmp_path)
     assert done.returncode == 2
