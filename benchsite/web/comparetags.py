@@ -28,22 +28,23 @@ def change_whisker(page: Any, column: Any) -> SafeString | str:
 
 
 @register.simple_tag
-def case_squares(squares: Iterable[tuple[Square, str, str]]) -> SafeString:
+def case_squares(squares: Iterable[tuple[Square, str, str]], columns: Iterable[Any]) -> SafeString:
     """One case's figures side by side, each but the first with its change. Plain strings: pages have hundreds."""
     made = []
-    for place, (square, url, trials) in enumerate(squares):
-        made.append(_figure(square, trials))
+    for place, ((square, url, trials), column) in enumerate(zip(squares, columns, strict=True)):
+        made.append(_figure(square, trials, escape(column.side.title)))
         if place:
             made.append(_change(square, url))
     return SafeString("".join(made))
 
 
-def _figure(square: Square, trials: str) -> str:
+def _figure(square: Square, trials: str, name: str) -> str:
+    head = f'\n<td class="num" data-name="{name}"><span class="rate'
     if square.figure is None:
-        return f'\n<td class="num"><span class="rate none">{escape(square.text)}</span></td>'
+        return f'{head} none">{escape(square.text)}</span></td>'
     n = f"{square.figure.n:,}"
     n = f'<a href="{escape(trials)}">{n}</a>' if trials else n
-    return f'\n<td class="num"><span class="rate">{escape(square.text)}</span> <span class="muted">n={n}</span></td>'
+    return f'{head}">{escape(square.text)}</span> <span class="muted">n={n}</span></td>'
 
 
 def _change(square: Square, url: str) -> str:

@@ -153,3 +153,24 @@ def test_charts_and_choices_do_without_scripts_and_on_paper(
     expect(page.locator("header.top")).to_be_hidden()
     expect(page.locator(".twins").first).to_be_hidden()
     context.close()
+
+
+@pytest.mark.one_database
+def test_what_changed_in_each_case_is_seen_on_a_telephone_without_a_way_sideways(
+    chromium: Browser, live_server: Any, runs: list[Run]
+) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    cells = "&".join(f"of=cell:{runs[1].ulid}/{cell.key10}" for cell in runs[1].cells.order_by("ordinal"))
+    page.goto(f"{live_server.url}/compare/?{cells}&show=all")
+    frame = page.get_by_role("group", name="Cases", exact=True)
+    assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+    rights = page.locator(".cases td.change").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+    assert len(rights) == 2 * 6 and max(rights) <= 390 and min(rights) > 0
+    named = (
+        page.locator(".cases tbody tr")
+        .first.locator("td.num")
+        .evaluate_all("all => all.map(one => getComputedStyle(one, '::before').content)")
+    )
+    assert len(named) == 3 and "careful" in named[0]
+    context.close()

@@ -31,6 +31,7 @@ def test_the_lists_of_benches_and_runs_have_twins_of_what_the_reader_sees(
     made("hidden", bench="acme/secret", visibility="private", seed=2)
     (line,) = rows_of(client, "/benches.csv")
     assert rows_of(client, "/b/benches.csv") == [line]
+    assert "1–1 of 1<" in client.get("/b/").content.decode()
     board = client.get(f"/runs/{run.ulid}/leaderboard.json").json()["rows"]
     assert (line["bench"], line["run"], line["figure"]) == ("acme/demo", run.ulid, board[0]["figure"])
     (only,) = rows_of(client, "/runs/runs.csv")
