@@ -134,7 +134,9 @@ class Pass:
 
     def _lock(self) -> None:
         """Two passes over one journal at a time would write twice: the second one stops."""
-        held = Run.objects.select_for_update().get(pk=self.run.pk)
+        held = Run.objects.select_for_update().filter(pk=self.run.pk).first()
+        if held is None or held.version_id != self.run.version_id:  # the ids this pass knows are of nothing any more
+            raise Busy(f"The run {self.run.ulid} was rebuilt or forgotten while it was ingested; try again.")
         if held.journal_bytes != self.run.journal_bytes:
             raise Busy(f"The run {self.run.ulid} is being ingested by another process.")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from django.db import transaction
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import IntegrityError, transaction
 
 from benchsite.runs.models import Run
 from benchsite.runs.recount import WITHDRAWN, figures, recount, stored_figures
@@ -25,13 +27,40 @@ NAMES = ("slot", "tally", "standing", "spread")
 def rebuild_rollups(run: Run) -> None:
     """Write the rollups anew from the rows."""
     with transaction.atomic():
-        Run.objects.select_for_update().get(pk=run.pk)
-        recount(run)
-        raise_revision(run)
+        held = _as_it_stands(run, Run.objects.select_for_update(of=("self",)))
+        if held is None:
+            raise RunnerError(f"The run {run.ulid} was forgotten meanwhile.")
+        recount(held)
+        raise_revision(held)
 
 
 def differences(run: Run) -> Iterator[str]:
-    """Name every figure of the database that the journal does not bear out."""
+    """Name every figure of the database that the journal does not bear out, or say that the run became another."""
+    begun, found = _as_it_stands(run), list[str]()
+    try:
+        found = list(_differences(begun)) if begun else []
+    except (KeyError, ObjectDoesNotExist, IntegrityError):
+        if not _changed(begun):
+            raise
+    if _changed(begun):
+        found = [f"run {run.ulid}: it was changed or forgotten while it was checked; check it again."]
+    yield from found
+
+
+def _as_it_stands(run: Run, runs: Any = None) -> Run | None:
+    """Read a run anew: whoever named it may have waited while it was rebuilt, which gives all its rows other ids."""
+    found = (Run.objects if runs is None else runs).select_related("bench", "version").filter(pk=run.pk)
+    held: Run | None = found.first()
+    return held
+
+
+def _changed(run: Run | None) -> bool:
+    """Tell whether a run was rebuilt or forgotten, or went on, since it was read."""
+    same = run and Run.objects.filter(pk=run.pk, version=run.version_id, revision=run.revision).exists()
+    return not same
+
+
+def _differences(run: Run) -> Iterator[str]:
     try:
         result = _kept(run)
     except RunnerError as error:
