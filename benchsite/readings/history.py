@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Exists, OuterRef
+
 from benchsite.benches.models import Bench, Measure, ScenarioVersion
 from benchsite.benches.models import Scenario as ScenarioRow
 from benchsite.runs.models import Cell, Run, Slot
@@ -89,13 +91,16 @@ class HistoryPage:
 
 
 def history_page(
-    bench: Bench, slug: str, runs: Any, before: str = "", wanted: Wanted | None = None
+    bench: Bench, slug: str, seen: Any, before: str = "", wanted: Wanted | None = None
 ) -> HistoryPage | None:
-    """`runs`: those the reader may see, accepted ones; the newest come first. `before` names the run whose elders the
-    history shows; all else is told of the newest. `wanted` asks for cells and cases that were tried more than once."""
-    scenario = ScenarioRow.objects.filter(bench=bench, slug=slug).first()
+    """`seen`: the runs the reader may see; told is of accepted ones, the newest first. `before` names the run whose
+    elders the history shows; all else is told of the newest. `wanted` asks for cells and cases that were tried more
+    than once. None where no run that is seen has such a scenario."""
+    brought = Exists(seen.filter(version__scenario_versions__scenario=OuterRef("pk")))
+    scenario = ScenarioRow.objects.filter(brought, bench=bench, slug=slug).first()
     if scenario is None:
         return None
+    runs = seen.counted()
     versions = {row.version_id: row for row in ScenarioVersion.objects.filter(scenario=scenario)}
     having = runs.filter(version__in=versions).select_related("version", "bench").order_by("-id")
     newest = list(having[: RUNS + 1])

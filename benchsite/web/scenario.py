@@ -50,7 +50,7 @@ def run_scenario_table(request: HttpRequest, ulid: str, slug: str, table: str, k
 @require_safe
 def bench_scenario(request: HttpRequest, owner: str, name: str, slug: str) -> HttpResponse:
     bench = bench_for(request, owner, name)
-    runs, before, wanted = _history(request, bench)
+    seen, before, wanted = _history(request, bench)
     told = {
         "query": f"?before={before}" if before else "",
         "pairs_query": f"?tried={wanted.tried}&subject={wanted.subject}&start={wanted.start}",
@@ -58,23 +58,26 @@ def bench_scenario(request: HttpRequest, owner: str, name: str, slug: str) -> Ht
     }
     return page(
         request,
-        revision(bench, runs),
+        revision(bench, seen.counted()),
         "history.html",
-        lambda: {"page": found(history_page(bench, slug, runs, before, wanted)), **told},
+        lambda: {"page": found(history_page(bench, slug, seen, before, wanted)), **told},
     )
 
 
 @require_safe
 def bench_scenario_table(request: HttpRequest, owner: str, name: str, slug: str, table: str, kind: str) -> HttpResponse:
     bench, sheet = bench_for(request, owner, name), twins.named(HISTORY, table)
-    runs, before, wanted = _history(request, bench)
+    seen, before, wanted = _history(request, bench)
     return twins.twin(
-        request, revision(bench, runs), lambda: sheet(found(history_page(bench, slug, runs, before, wanted))), kind
+        request,
+        revision(bench, seen.counted()),
+        lambda: sheet(found(history_page(bench, slug, seen, before, wanted))),
+        kind,
     )
 
 
 def _history(request: HttpRequest, bench: Bench) -> tuple[Any, str, Wanted]:
-    """The runs it is told of, the run whose elders are shown, and which pairs of cell and case."""
+    """The runs the reader sees, the run whose elders are shown, and which pairs of cell and case."""
     tried = asked.choice(request.GET, "tried", TRIED, "")
     wanted = Wanted(tried, request.GET.get("subject", ""), asked.whole(request, "start", 0))
-    return runs_for(request).of_bench(bench).counted(), request.GET.get("before", ""), wanted
+    return runs_for(request).of_bench(bench), request.GET.get("before", ""), wanted

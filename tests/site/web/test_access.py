@@ -185,6 +185,18 @@ def test_a_private_bench_leaves_no_trace_on_open_pages(hidden: Run, cast: dict[s
             assert hidden.ulid[-6:] not in text, (who, name)
 
 
+def test_a_scenario_that_only_a_waiting_run_has_is_told_to_nobody_who_does_not_see_the_run(
+    made: Callable[..., Run], cast: dict[str, Client]
+) -> None:
+    made(bench="acme/open", scenarios=1)
+    made("waits", bench="acme/open", scenarios=2, definition="two", seed=2, verdict="submitted")
+    for who in CAST:
+        waits, absent = (cast[who].get(f"/b/acme/open/s/{slug}/") for slug in ("add_feature", "absent"))
+        told = (waits.status_code, waits.content) != (absent.status_code, absent.content)
+        assert told == (who in ("member", "curator")), who
+        assert cast[who].get("/b/acme/open/s/fix_bug/").status_code == 200
+
+
 def test_access_is_asked_before_the_readers_copy_is(hidden: Run, cast: dict[str, Client]) -> None:
     where = reverse("run", args=[hidden.ulid])
     tag = cast["member"].get(where).headers["ETag"]
