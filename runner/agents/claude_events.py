@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runner.replay import Usage
@@ -77,12 +77,15 @@ def _take(heard: Told, row: dict[str, Any]) -> None:
 
 
 def usage_of(heard: Told, estimated: bool = False, before: Usage | None = None) -> Usage:
-    """The result line's totals; without it (a killed run) the sum over message ids, and an unknown cost.
+    """The result line's totals; without it (a killed run) the input of the messages, and output and cost unknown: an
+    event tells the output of its message's start, a token or so.
 
     Newer versions of Claude Code count a resumed session from its start: what it had spent `before` is taken off."""
     total = total_of(heard, estimated)
-    own_in, own_out, _ = _by_message([_mapping((heard.result or {}).get("usage"))], heard)
-    if before is None or not (heard.result and _holds(total, before, own_in, own_out)):
+    if heard.result is None:
+        return replace(total, tokens_out=None)
+    own_in, own_out, _ = _by_message([_mapping(heard.result.get("usage"))], heard)
+    if before is None or not _holds(total, before, own_in, own_out):
         return total
     return since(total, before)
 

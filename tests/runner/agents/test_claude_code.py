@@ -65,14 +65,14 @@ def test_a_cost_that_nobody_billed_is_marked(desk: Make, monkeypatch: pytest.Mon
     assert usage.cost > 0
 
 
-def test_a_killed_run_keeps_its_steps_counts_each_message_once_and_has_no_cost(desk: Make) -> None:
+def test_a_killed_run_keeps_its_steps_counts_each_message_once_and_knows_neither_output_nor_cost(desk: Make) -> None:
     one = desk(HERE)
     lines = (RECORDED / "claude-code-fixes.jsonl").read_bytes().splitlines(keepends=True)
     cut = one.root / "cut.jsonl"
     cut.write_bytes(b"".join(lines[:-1]) + lines[-1][:40])
     reading = one.read(cut, Done(None, signal=9, timed_out=True))
     assert (reading.fault, reading.flags) == (None, ("request_timeout",))
-    assert (reading.usage.tokens_in, reading.usage.cost) == (1900, None)
+    assert (reading.usage.tokens_in, reading.usage.tokens_out, reading.usage.cost) == (1900, None, None)
     assert (reading.text, len(reading.steps)) == ("Done.", 6)
     assert reading.session is not None
 
