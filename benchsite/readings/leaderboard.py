@@ -209,10 +209,10 @@ def ordering(measure: MeasureFacts, rows: Sequence[Any]) -> Callable[[Any], tupl
     complete = any(row.n >= LOW * row.planned for row in rows)
 
     def key(row: Any) -> tuple[bool, float]:
-        if not complete or row.n >= LOW * row.planned or row.macro is None:
+        if row.macro is not None and (not complete or row.n >= LOW * row.planned):
             return False, measure.badness(row.macro)
         worst = (1.0 if measure.objective == "minimize" else 0.0) if measure.rate else measure.worst
-        if worst is None:
+        if worst is None or row.macro is None:
             return True, measure.badness(row.macro)
         share = row.n / row.planned
         return False, measure.badness(share * row.macro + (1 - share) * worst)

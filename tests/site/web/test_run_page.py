@@ -104,6 +104,9 @@ def test_a_partial_row_is_placed_as_if_what_is_missing_had_the_worst_value() -> 
     assert placed(rate, rows) == [0.9, 0.5, 0.3, 1.0]
     assert placed(number, rows) == [0.3, 0.5, 0.9, 1.0]
     assert placed(rate, rows[1:3]) == [1.0, 0.9], "where all is partial the figures decide"
+    nothing = SimpleNamespace(macro=None, n=0, planned=30)
+    for measure in (rate, number):
+        assert placed(measure, [nothing, *rows])[-1] is None, "what has no figure stands last"
 
 
 def test_a_scenario_opens_into_its_cases(run: Run, page: Page) -> None:
