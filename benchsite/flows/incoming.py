@@ -29,6 +29,7 @@ from benchsite.runs.models import Run
 from runner.errors import RunnerError
 
 from . import clean, queue
+from .ingest import with_room
 from .leaks import held_of
 from .upload import TooLarge, Unfit, accept_file, alike, check, commit, committed, look_into, save
 
@@ -50,9 +51,10 @@ def take_bundle(file: Any, user: Any) -> Run | Job:
     job = Job(kind=KIND, by=user, payload={"name": clean.text(getattr(file, "name", ""), 100)})
     path = path_of(job)
     try:
-        size = save(file, path)
-        if look_into(path, user) <= settings.UPLOAD_AT_ONCE:
-            return accept_file(path, user)
+        with with_room():
+            size = save(file, path)
+            if look_into(path, user) <= settings.UPLOAD_AT_ONCE:
+                return accept_file(path, user)
         if Job.objects.filter(kind=KIND, by=user, state__in=WAITING).count() >= EACH:
             raise TooLarge(f"{EACH} bundles of yours are being taken in already; send this one when they are done.")
         job.payload["size"] = size
@@ -168,7 +170,8 @@ def _work(job: Job) -> None:
     try:
         if tries > TRIES:
             raise Unfit(f"Taking it in was begun {TRIES} times, and each time it was cut off.")
-        run = _taken(job, path)
+        with with_room():
+            run = _taken(job, path)
         _end(job, Job.State.DONE, "", run=run.ulid, held=held_of(run))
     except RunnerError as error:
         _end(job, Job.State.FAILED, str(error))

@@ -94,7 +94,7 @@ def take(
     data = source.manifest_bytes()
     manifest = read_manifest(data)
     there = bool(kept) or Run.objects.filter(ulid=manifest.run).exists()
-    with _with_room(), undone(manifest.run, manifest.bench, there=there), readable():
+    with with_room(), undone(manifest.run, manifest.bench, there=there), readable():
         run, carrier = _open(manifest, data, source, by, visibility, kept or {})
         keep = partial(_keep_journal, source, carrier) if keep_events else None
         with source.open_events() as file:
@@ -216,7 +216,7 @@ def _line(error: Exception) -> str:
 
 
 @contextmanager
-def _with_room() -> Iterator[None]:
+def with_room() -> Iterator[None]:
     """Say in one sentence that a disk is full, ours or the database's."""
     try:
         yield

@@ -13,7 +13,7 @@ from benchsite.flows.incoming import take_bundle
 from benchsite.flows.leaks import held_of
 from benchsite.jobs.models import Job
 from benchsite.readings import words
-from runner.errors import RunnerError
+from runner.errors import DiskFull, RunnerError
 
 from .conditional import private
 from .rendering import render
@@ -21,21 +21,21 @@ from .rendering import render
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest) -> HttpResponse:
-    problem = ""
+    problem, status = "", 200
     if request.method == "POST":
         if not request.user.is_authenticated:
             return redirect_to_login(request.path)
         try:
             return _taken(request)
         except RunnerError as error:
-            problem = str(error)
+            problem, status = str(error), 507 if isinstance(error, DiskFull) else 422
     context = {
         "problem": problem,
         "limit": settings.UPLOAD_TOTAL,
         "address": request.build_absolute_uri("/").rstrip("/"),
         "crumbs": [("Upload", None)],
     }
-    return private(render(request, "upload.html", context, status=422 if problem else 200))
+    return private(render(request, "upload.html", context, status=status))
 
 
 def _taken(request: HttpRequest) -> HttpResponse:

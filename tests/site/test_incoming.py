@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from benchsite.flows.recheck import differences
 from benchsite.flows.upload import TooLarge, Unfit
 from benchsite.jobs.models import Job
 from benchsite.runs.models import Run
+from runner.blobs import BlobStore
 from runner.exchange.bundle import write_bundle
 from tests import make
 
@@ -80,6 +82,27 @@ def test_a_bundle_that_turns_out_bad_says_so_on_its_page(client: Client, bundle:
     said = client.get(f"/jobs/{job.key}/").content.decode()
     assert "The run was not taken." in said
     assert not Run.objects.exists()
+
+
+def test_a_full_disk_is_told_in_a_sentence_on_the_page_and_by_the_job(
+    client: Client, bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    user = make.make_user()
+    job = sent(bundle, user)
+    client.force_login(user)
+    monkeypatch.setattr(incoming, "save", full)
+    with bundle.open("rb") as file:
+        page = client.post("/upload/", {"bundle": file})
+    assert page.status_code == 507
+    assert "make room and send it again" in page.content.decode()
+    monkeypatch.setattr(BlobStore, "put_stream", full)
+    drain()
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert "make room and send it again" in job.message
 
 
 def test_what_a_killed_process_left_is_begun_anew_and_given_up_after_some_tries(bundle: Path) -> None:
