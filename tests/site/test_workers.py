@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.db import connection
 from django.utils import timezone
 
@@ -211,8 +212,17 @@ def test_without_a_broker_workers_are_refused_in_one_sentence(tmp_path: Path, se
 
 
 @pytest.mark.django_db
+def test_a_broker_that_does_not_answer_is_told_before_anything_runs(tmp_path: Path, settings: Any) -> None:
+    assert current_app.conf.task_default_queue  # read once for all tests of a process, and not below
+    settings.BROKER_URL = "redis://127.0.0.1:9/0"  # nobody listens there
+    with pytest.raises(RunnerError, match=r"The broker \(redis\) does not answer: .* correct BENCHSITE_BROKER_URL"):
+        launch(bench(tmp_path / "b", "good"), executor="celery")
+    assert not Job.objects.exists()
+
+
+@pytest.mark.django_db
 def test_workers_are_given_no_login_of_a_user(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.BROKER_URL = "redis://127.0.0.1:1"
+    settings.BROKER_URL = "memory://"
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".login").write_text("token: abcdefgh")
     folder = bench(tmp_path / "b", "good")
