@@ -21,5 +21,5 @@ def job(request: HttpRequest, key: str) -> HttpResponse:
     if page.going:
         wake_if_idle()
     template = "_job.html" if asked.choice(request.GET, "part", ("", "state"), "") else "job.html"
-    context = {"page": page, "crumbs": [("Upload", reverse("upload")), ("Run received", None)]}
+    context = {"page": page, "crumbs": [("Upload", reverse("upload")), ("Uploaded run", None)]}
     return private(render(request, f"upload/{template}", context))

@@ -174,3 +174,14 @@ def test_what_changed_in_each_case_is_seen_on_a_telephone_without_a_way_sideways
     )
     assert len(named) == 3 and "careful" in named[0]
     context.close()
+
+
+@pytest.mark.one_database
+def test_what_was_observed_has_a_column_of_reasons_only_where_there_is_one(
+    page: Page, live_server: Any, runs: list[Run]
+) -> None:
+    reasons = page.locator(".observed thead th", has_text="Reason")
+    for state, shown in (("scored", False), ("run_error", True)):
+        trial = Trial.objects.filter(run=runs[0], state=state).earliest("index")
+        page.goto(f"{live_server.url}/runs/{runs[0].ulid}/t/{trial.index}/")
+        expect(reasons).to_be_visible(visible=shown)
