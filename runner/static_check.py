@@ -18,6 +18,8 @@ _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 _NEVER_A_VALUE = (
     ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda,
 )  # fmt: skip
+_HANDLES = frozenset({"agent", "workspace"})
+"""What tells a scenario from a helper of the same name."""
 _WANTED = {"bool": "True or False", "int": "a whole number", "float": "a number", "text": "text"}
 
 
@@ -60,7 +62,7 @@ def check_source(source: bytes, file: Path, measures: Sequence[MeasureSpec], axe
     tree = _parsed(source)
     names = _names(tree)
     found = [*_calls(tree, names, {measure.key: measure for measure in measures}, axes), *_late_asserts(tree)]
-    found += _twice(tree)
+    found += [*_twice(tree), *_in_classes(tree)]
     return [BenchError(sentence, file=file, line=line) for line, sentence in sorted(set(found))]
 
 
@@ -72,6 +74,18 @@ def _twice(tree: ast.Module) -> Iterator[tuple[int, str]]:
             if first := seen.get(node.name):
                 yield node.lineno, f"{node.name} is here a second time (first in line {first}); rename one of the two."
             seen.setdefault(node.name, node.lineno)
+
+
+def _in_classes(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """No scenario is looked for in a class, so one that stands there would be missing without a word."""
+    for holder in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        for node in holder.body:
+            if isinstance(node, _FUNCTION) and node.name.startswith("bench_") and _HANDLES & {*_parameters(node)}:
+                yield node.lineno, f"{node.name} stands in the class {holder.name}; write it as a function of the file."
+
+
+def _parameters(node: _FUNCTION) -> Iterator[str]:
+    yield from (one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
 
 
 def unjudged(source: bytes, file: Path) -> list[BenchError]:

@@ -48,6 +48,10 @@ def _parts(template: str) -> tuple[tuple[tuple[str, str | None], ...], ...]:
 def check(where: str, template: str, allowed: Collection[str]) -> None:
     """Refuse a template that could not be filled; raises ValueError with a whole sentence."""
     try:
+        split(template)
+    except ValueError as error:
+        raise ValueError(f"The command of {where} cannot be split into arguments ({error}).") from None
+    try:
         names = placeholders(template)
     except ValueError as error:
         raise ValueError(

@@ -43,7 +43,7 @@ def refused(folder: Path) -> str:
         ("tests='../bench_*.py'", "must be a pattern below the folder tests/"),
         ("suite='{pyton} -m pytest'", "The command of suite has the placeholder {pyton}; known here are {python}."),
         ("suite='{python -m pytest'", "The command of suite cannot be read"),
-        ("suite='pytest \"-q'", "The command of suite cannot be read (No closing quotation)"),
+        ("suite='pytest \"-q'", "The command of suite cannot be split into arguments (No closing quotation)."),
         (
             "agents={'a': Command('tool --model {model}')}",
             "agent 'a' has the placeholder {model}; known here are {prompt}",

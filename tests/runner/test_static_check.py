@@ -140,6 +140,11 @@ def test_a_scenario_that_another_of_its_name_would_replace_is_refused() -> None:
     assert message == "bench_x.py:5: bench_x is here a second time (first in line 2); rename one of the two."
 
 
+def test_a_scenario_in_a_class_where_none_is_found_is_refused_and_a_helper_there_is_not() -> None:
+    held = "class Cases:\n    def bench_fix(self, workspace, agent): ...\n    def bench_of(self, name): ...\n"
+    assert faults(held) == ["bench_x.py:3: bench_fix stands in the class Cases; write it as a function of the file."]
+
+
 def test_a_fixture_that_is_not_there_is_refused_unless_the_scenario_asks_for_it(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "a.md").write_text("a")
