@@ -27,7 +27,8 @@ def rebuild(say: Callable[[str], None]) -> int:
 
 def _bench(bench: Bench, say: Callable[[str], None]) -> int:
     with transaction.atomic():
-        runs = list(Run.objects.filter(bench=bench).order_by("id").values(*KEPT, "ulid", "by", "manifest", "events"))
+        held = Run.objects.select_for_update().filter(bench=bench)  # an ingest beside waits before it writes anything
+        runs = list(held.order_by("id").values(*KEPT, "ulid", "by", "manifest", "events"))
         erase_runs(Run.objects.filter(bench=bench))
         erase_unused(bench)
         for run in runs:

@@ -16,16 +16,12 @@ from benchsite.artifacts.models import Artifact, Blob, BlobUse
 from benchsite.artifacts.store import open_blob, store
 from benchsite.benches.models import Bench, Case, Measure, Scenario, ScenarioVersion, Subject, Version
 from benchsite.curation.models import Decision
-from benchsite.flows.carry import Carrier
 from benchsite.flows.curate import withdraw_trial
-from benchsite.flows.folding import Busy
-from benchsite.flows.forget import forget
 from benchsite.flows.ingest import Conflict, ingest
 from benchsite.flows.rebuild import rebuild
-from benchsite.flows.recheck import differences, rebuild_rollups
+from benchsite.flows.recheck import differences
 from benchsite.runs.models import Attempt, Cell, Observation, Run, Slot, Standing, Tally, Trial
 from runner.blobs import BlobStore
-from runner.errors import RunnerError
 from runner.exchange.references import references
 from runner.faults import ENDED
 from runner.journal import Journal, read_events
@@ -199,38 +195,6 @@ def test_an_ingest_that_died_half_way_is_finished_by_the_next(tmp_path: Path, mo
     assert run.trials.count() == 27
     assert list(differences(run)) == []
     assert run.counts == {"planned": 27, **read(run_dir).counts}
-
-
-@pytest.mark.parametrize("other", ["rebuild", "forget"])
-def test_an_ingest_stops_where_its_run_is_rebuilt_or_forgotten_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
-) -> None:
-    run_dir, fetch, struck = make.make_run(tmp_path), Carrier.fetch, list[str]()
-
-    def beside(carrier: Carrier, kinds: dict[str, str]) -> list[str]:
-        if carrier.run.cells.exists() and not struck and len(kinds) > 10:
-            struck.append(other)
-            rebuild(struck.append) if other == "rebuild" else forget(carrier.run)
-        return fetch(carrier, kinds)
-
-    monkeypatch.setattr(Carrier, "fetch", beside)
-    with pytest.raises(Busy, match="rebuilt or forgotten while it was ingested"):
-        ingest(run_dir)
-    assert struck
-    assert list(differences(ingest(run_dir))) == []
-
-
-def test_a_run_that_was_rebuilt_since_it_was_named_is_recounted_and_checked_as_it_stands(
-    ingested: Callable[..., Run],
-) -> None:
-    run = ingested()
-    rebuild(lambda line: None)
-    rebuild_rollups(run)
-    assert list(differences(run)) == []
-    forget(run)
-    assert "forgotten" in next(differences(run))
-    with pytest.raises(RunnerError, match="was forgotten meanwhile"):
-        rebuild_rollups(run)
 
 
 def test_another_manifest_under_the_same_id_is_refused(tmp_path: Path) -> None:
