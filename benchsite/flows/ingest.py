@@ -206,6 +206,8 @@ def readable() -> Iterator[None]:
     """Say in one sentence that the shape of a record is none we know, wherever that shows."""
     try:
         yield
+    except IntegrityError as error:  # rows it had just found or made are of nothing any more
+        raise JournalError("Another process rebuilt or forgot runs of this bench meanwhile; try again.") from error
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, DataError) as error:
         log.warning("A journal cannot be read", exc_info=True)
         raise JournalError(f"The journal cannot be read ({type(error).__name__}: {_line(error)}).") from error

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from benchsite.flows.carry import Carrier
 from benchsite.flows.folding import Busy, Pass
@@ -17,7 +17,7 @@ from benchsite.flows.ingest import ingest
 from benchsite.flows.rebuild import rebuild
 from benchsite.flows.recheck import differences, rebuild_rollups
 from benchsite.runs.models import Run
-from runner.errors import RunnerError
+from runner.errors import JournalError, RunnerError
 from runner.journal import Journal
 from tests import make
 
@@ -85,3 +85,17 @@ def test_a_run_that_was_rebuilt_since_it_was_named_is_recounted_and_checked_as_i
     assert "forgotten" in next(differences(run))
     with pytest.raises(RunnerError, match="was forgotten meanwhile"):
         rebuild_rollups(run)
+
+
+def test_rows_that_went_while_they_were_found_are_told_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise IntegrityError("FOREIGN KEY constraint failed")
+
+    run_dir = make.make_run(tmp_path)
+    monkeypatch.setattr(Pass, "go", gone)
+    with pytest.raises(JournalError, match="rebuilt or forgot runs of this bench meanwhile; try again"):
+        ingest(run_dir)
+    monkeypatch.undo()
+    assert list(differences(ingest(run_dir))) == []
