@@ -207,6 +207,7 @@ def readable() -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:  # rows it had just found or made are of nothing any more
+        log.warning("Rows were taken away from an ingest", exc_info=True)
         raise JournalError("Another process rebuilt or forgot runs of this bench meanwhile; try again.") from error
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, DataError) as error:
         log.warning("A journal cannot be read", exc_info=True)

@@ -236,7 +236,7 @@ def test_what_is_nested_too_deep_is_refused_wherever_it_stands(tmp_path: Path, c
     assert client.get(f"/runs/{run.ulid}/").status_code == 200
 
 
-@pytest.mark.parametrize("depth", [600, 900])
+@pytest.mark.parametrize("depth", [600, 750])
 def test_a_run_stored_before_nesting_was_limited_still_has_its_pages(
     tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch, depth: int
 ) -> None:
