@@ -67,6 +67,7 @@ class AgentHandle:
         limit = trial.setting.bench.timeouts.request if timeout is None else timeout
         self._lending.hand_over()
         done = self._run(ask, stdout, stderr, trial.remaining(limit))
+        trial.check_room()
         self._lending.look()
         for said in (stdout, stderr):  # before anything is cut short: half a secret would not be known again
             trial.redactor.long.clean_file(said)

@@ -14,7 +14,7 @@ from _pytest.outcomes import Skipped
 
 from runner.blobs import BlobStore
 from runner.definition import Bench
-from runner.errors import AgentChanged, RunnerError, is_disk_full
+from runner.errors import AgentChanged, DiskFull, RunnerError, is_disk_full
 from runner.manifest import Manifest, PlannedTrial
 from runner.redaction import NO_SECRETS, Redactor
 from runner.worlds.walls import is_full
@@ -145,6 +145,7 @@ class LiveTrial:
         """A verifier that met the limit of disk may have found no more than that."""
         if "disk" in over:
             self.flag("disk_full")
+        self.check_room()
 
     def observe(self, key: str, value: Any) -> None:
         kept, reason = judge(self.measures.get(key), key, value)
@@ -194,6 +195,12 @@ class LiveTrial:
         that is the trial's alone is its own trouble."""
         if is_disk_full(error) and (not self.walls or is_full(self.setting.root)):
             self._emit("full", place=self.setting.root)
+
+    def check_room(self) -> None:
+        """What a command did that could write nothing more tells nothing of it, see check_disk."""
+        if not self.walls and is_full(self.setting.root):
+            self._emit("full", place=self.setting.root)
+            raise DiskFull(self.setting.root)
 
     def wall_of(self, place: Place) -> Wall | None:
         return next((wall for wall in self.walls if wall.folder == place.disk), None)

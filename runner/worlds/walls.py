@@ -44,7 +44,8 @@ def most_files(limit: int) -> int:
 
 def is_full(folder: StrPath, below: int = FULL) -> bool:
     status = os.statvfs(folder)
-    return status.f_bavail * status.f_frsize < below or (status.f_files > 0 and status.f_favail < FEW)
+    free = status.f_bavail if os.geteuid() else status.f_bfree  # what a disk keeps back, it keeps for root
+    return free * status.f_frsize < below or (status.f_files > 0 and status.f_favail < FEW)
 
 
 class Wall:

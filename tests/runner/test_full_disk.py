@@ -93,6 +93,24 @@ def test_a_full_disk_interrupts_the_run_and_nothing_is_lost(tmp_path: Path, what
         assert all(t.final and "noise" in [a.name for a in t.final.artifacts] for t in after.trials)
 
 
+def test_what_an_agent_did_that_could_write_nothing_more_is_not_graded(tmp_path: Path) -> None:
+    filler = """{"filler": Command("sh -c 'cat /dev/zero > filled; exit 1'")}"""
+    folder = write_bench(tmp_path / "bench", {"one": EVIDENCE}, agents=filler, world={"a.txt": "a"})
+    disk, out = tmp_path / "disk", tmp_path / "out"
+    disk.mkdir()
+    out.mkdir()
+    for (code, _, stderr), name in zip(
+        _within_a_small_disk(disk, folder, out, "worlds"), ("first", "again"), strict=True
+    ):
+        assert code == 3, stderr
+        assert f"was interrupted: The disk that holds {disk}" in stderr
+        (run_dir,) = (path for path in (out / name / "runs").iterdir() if path.name[0] != ".")
+        run = replay.read(run_dir)
+        assert run.state == "interrupted"
+        assert {a.fault for t in run.trials for a in t.attempts if a.state == "run_error"} <= {"lost"}
+        assert "scored" not in run.counts
+
+
 def _within_a_small_disk(disk: Path, folder: Path, out: Path, what: str) -> list[tuple[int, str, str]]:
     bwrap = shutil.which("bwrap")
     assert bwrap is not None, "this test needs bubblewrap (on Debian: apt install bubblewrap)"
