@@ -43,9 +43,11 @@ def most_files(limit: int) -> int:
 
 
 def is_full(folder: StrPath, below: int = FULL) -> bool:
+    """Some file systems have no size, or no number of files, and tell of none that is left."""
     status = os.statvfs(folder)
     free = status.f_bavail if os.geteuid() else status.f_bfree  # what a disk keeps back, it keeps for root
-    return free * status.f_frsize < below or (status.f_files > 0 and status.f_favail < FEW)
+    no_room = status.f_blocks > 0 and free * status.f_frsize < below
+    return no_room or (status.f_files > 0 and status.f_favail < FEW)
 
 
 class Wall:

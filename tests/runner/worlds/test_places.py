@@ -10,6 +10,7 @@ import pytest
 
 from runner.errors import EnvironmentRefused
 from runner.worlds.places import drop_place, make_place, worlds_root
+from runner.worlds.walls import is_full
 
 
 def test_a_place_has_its_own_world_home_tmp_and_out(worlds: Path) -> None:
@@ -77,3 +78,8 @@ def test_dropping_a_place_never_follows_a_link(worlds: Path, tmp_path: Path) -> 
     (place.world / "link").symlink_to(precious)
     drop_place(place)
     assert (precious / "file").read_text() == "kept"
+
+
+def test_a_disk_that_tells_of_no_size_is_not_taken_for_a_full_one() -> None:
+    assert os.statvfs("/proc").f_blocks == 0
+    assert not is_full("/proc")
