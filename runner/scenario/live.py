@@ -198,7 +198,7 @@ class LiveTrial:
 
     def check_room(self) -> None:
         """What a command did that could write nothing more tells nothing of it, see check_disk."""
-        if not self.walls and is_full(self.setting.root):
+        if not self.walls and is_full(self.setting.root, for_root=True):
             self._emit("full", place=self.setting.root)
             raise DiskFull(self.setting.root)
 

@@ -24,6 +24,8 @@ TMPFS, IMAGE = "tmpfs", "image"
 WALLS = (TMPFS, IMAGE)
 FULL, FEW = 64 << 10, 8
 """So few bytes, or new files, left over are none."""
+KEPT = 4096
+"""Blocks that ext4 gives to nobody, on a small disk a fortieth of it."""
 IN_ONE = 2 << 20
 """What ext4 may write as one: it refuses all of that where not all of it has space."""
 PAGE, PER_FILE, MANY = 4096, 16384, 1 << 18
@@ -42,10 +44,13 @@ def most_files(limit: int) -> int:
     return max(1024, min(limit // PAGE, max(MANY, limit // PER_FILE))) + SPARE
 
 
-def is_full(folder: StrPath, below: int = FULL) -> bool:
-    """Some file systems have no size, or no number of files, and tell of none that is left."""
+def is_full(folder: StrPath, below: int = FULL, *, for_root: bool = False) -> bool:
+    """Some file systems have no size, or no number of files, and tell of none that is left. `for_root`: where this
+    process is root's, what a disk keeps back is kept for it."""
     status = os.statvfs(folder)
-    free = status.f_bavail if os.geteuid() else status.f_bfree  # what a disk keeps back, it keeps for root
+    free = status.f_bavail
+    if for_root and os.geteuid() == 0:
+        free = status.f_bfree - min(status.f_blocks // 40, KEPT)
     no_room = status.f_blocks > 0 and free * status.f_frsize < below
     return no_room or (status.f_files > 0 and status.f_favail < FEW)
 
