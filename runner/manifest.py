@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -248,11 +248,17 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 def _fit(cls: type[Any], row: dict[str, Any]) -> dict[str, Any]:
     """Pass what is known of a row; TypeError for a value of another type than its field."""
     known = _known(cls, row)
-    for one in fields(cls):
-        fits = _FITS.get(str(one.type), _FITS["str"])  # the rest are words of a closed set
-        if one.name in known and one.name != "cases" and not fits(known[one.name]):
-            raise TypeError(one.name)
+    for name, fits in _checks(cls):  # type: ignore[arg-type]  # mypy does not know that classes are hashable
+        if name in known and not fits(known[name]):
+            raise TypeError(name)
     return known
+
+
+@cache
+def _checks(cls: type[Any]) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
+    """Worked out once: a manifest may have a hundred thousand cells. Cases are checked one by one."""
+    rest = _FITS["str"]  # words of a closed set
+    return tuple((one.name, _FITS.get(str(one.type), rest)) for one in fields(cls) if one.name != "cases")
 
 
 def _demanded(one: Field[Any]) -> bool:
